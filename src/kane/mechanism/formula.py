@@ -1,0 +1,303 @@
+"""Exact scalars of a description: rational numbers and small formulas in names, written and read as text.
+
+A description holds `Scalar = Fraction | Formula`.  Formulas are frozen trees over named symbols (coordinates, speeds, parameters, `t`),
+`pi`, rationals and functions; `str()` and `parse()` are inverse to each other, so a description can be written to a file.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from kane.errors import NumberError
+from kane.graph.arena import Graph, Ref
+from kane.graph.functions import FUNCTIONS
+
+_BINARY = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**"}
+_RANK = {"add": 1, "sub": 1, "mul": 2, "div": 2, "neg": 3, "pow": 4}
+_AST = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow"}
+_CALLS = {"sin", "cos", "sqrt", *FUNCTIONS}
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """One node: op, operands, and `value` of a number or a name."""
+
+    op: str
+    args: tuple[Formula, ...] = ()
+    value: Fraction | str | None = None
+
+    def __add__(self, other: ScalarLike) -> Formula:
+        return Formula("add", (self, formula(other)))
+
+    def __radd__(self, other: ScalarLike) -> Formula:
+        return Formula("add", (formula(other), self))
+
+    def __sub__(self, other: ScalarLike) -> Formula:
+        return Formula("sub", (self, formula(other)))
+
+    def __rsub__(self, other: ScalarLike) -> Formula:
+        return Formula("sub", (formula(other), self))
+
+    def __mul__(self, other: ScalarLike) -> Formula:
+        return Formula("mul", (self, formula(other)))
+
+    def __rmul__(self, other: ScalarLike) -> Formula:
+        return Formula("mul", (formula(other), self))
+
+    def __truediv__(self, other: ScalarLike) -> Formula:
+        return Formula("div", (self, formula(other)))
+
+    def __rtruediv__(self, other: ScalarLike) -> Formula:
+        return Formula("div", (formula(other), self))
+
+    def __pow__(self, other: ScalarLike) -> Formula:
+        return Formula("pow", (self, formula(other)))
+
+    def __neg__(self) -> Formula:
+        return Formula("neg", (self,))
+
+    def __str__(self) -> str:
+        return _text(self, 0)
+
+    def names(self) -> frozenset[str]:
+        """The symbols in it."""
+        if self.op == "name":
+            return frozenset((str(self.value),))
+        return frozenset().union(*(arg.names() for arg in self.args))
+
+    def evaluate(self, values: Mapping[str, float]) -> float:
+        """The floating-point value; KeyError for a name without a value."""
+        if self.op == "num":
+            return float(self.value)  # type: ignore[arg-type]
+        if self.op == "name":
+            return float(values[str(self.value)])
+        a = [arg.evaluate(values) for arg in self.args]
+        return float(_FLOAT[self.op](*a) if self.op in _FLOAT else FUNCTIONS[self.op].value(*a))
+
+    def build(self, graph: Graph, resolve: Callable[[str], Ref]) -> Ref:
+        """The reference of this formula in a graph; `resolve` gives the reference of a name."""
+        if self.op == "num":
+            return graph.number(self.value)  # type: ignore[arg-type]
+        if self.op == "name":
+            return resolve(str(self.value))
+        if self.op == "pi":
+            return graph.pi()
+        if self.op == "pow" and self.args[1].op in ("num", "neg"):
+            exponent = Fraction(self.args[1].evaluate({})).limit_denominator(10**6)
+            base = self.args[0].build(graph, resolve)
+            if exponent.denominator == 1:
+                return graph.power(base, int(exponent))
+            if exponent.denominator == 2:
+                return graph.power(graph.sqrt(base), int(exponent * 2))
+        a = [arg.build(graph, resolve) for arg in self.args]
+        if self.op in ("add", "sub", "mul", "div", "neg", "sqrt", "sin", "cos"):
+            result: Ref = getattr(graph, self.op)(*a)
+            return result
+        return graph.function(self.op, *a)
+
+
+Scalar = Fraction | Formula
+ScalarLike = Fraction | Formula | int | str | float | Decimal
+
+_FLOAT: dict[str, Callable[..., float]] = {
+    "pi": lambda: math.pi,
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "pow": lambda a, b: a**b,
+    "neg": lambda a: -a,
+    "sqrt": math.sqrt,
+    "sin": math.sin,
+    "cos": math.cos,
+}
+
+
+def name(text: str) -> Formula:
+    """The symbol of this name."""
+    return Formula("name", (), text)
+
+
+PI = Formula("pi")
+
+
+def exact(value: ScalarLike) -> Scalar:
+    """A scalar from a number (floats by their shortest decimal) or from text ("1.5", "pi/2", "L1*cos(q1)").
+
+    Raises NumberError for what is not finite or cannot be read.
+    """
+    if isinstance(value, (Fraction, Formula)):
+        return value
+    if isinstance(value, str):
+        return parse(value)
+    try:
+        return Fraction(Decimal(repr(float(value)))) if isinstance(value, float) else Fraction(value)
+    except (ValueError, OverflowError, ArithmeticError):
+        raise NumberError(f"{value!r} is not a finite number.", value=repr(value), remedy="Give a finite number.") from None
+
+
+def formula(value: ScalarLike) -> Formula:
+    """The value as a Formula."""
+    scalar = exact(value)
+    if isinstance(scalar, Formula):
+        return scalar
+    return Formula("num", (), scalar) if scalar >= 0 else Formula("neg", (Formula("num", (), -scalar),))
+
+
+def function(op: str, *args: ScalarLike) -> Scalar:
+    """sin, cos, sqrt or another function of scalars."""
+    return Formula(op, tuple(formula(a) for a in args))
+
+
+def parse(text: str) -> Scalar:
+    """Read a number or a formula: + - * / **, parentheses, pi, names and functions; nothing else is evaluated.
+
+    Raises NumberError naming the text.
+    """
+    stripped = text.strip()
+    try:
+        return Fraction(Decimal(stripped))
+    except (ArithmeticError, ValueError, OverflowError):
+        pass
+    try:
+        tree = ast.parse(stripped.replace("^", "**"), mode="eval")
+        result = _from_ast(tree.body)
+    except (SyntaxError, ValueError, RecursionError, ZeroDivisionError, MemoryError) as error:
+        raise NumberError(
+            f"{text!r} is neither a number nor a formula ({error}).",
+            value=text,
+            remedy="Write a decimal number or a formula such as 'pi/2' or 'L1*cos(q1)'.",
+        ) from None
+    return simplified(result)
+
+
+def simplified(f: Formula) -> Scalar:
+    """A Fraction where the formula is a plain rational, otherwise the formula."""
+    value = _rational(f)
+    return f if value is None else value
+
+
+def _rational(f: Formula) -> Fraction | None:
+    if f.op == "num":
+        return Fraction(f.value)  # type: ignore[arg-type]
+    if f.op not in ("add", "sub", "mul", "div", "neg"):
+        return None
+    a = [_rational(arg) for arg in f.args]
+    if any(x is None for x in a) or (f.op == "div" and a[1] == 0):
+        return None
+    return Fraction(_FLOAT[f.op](*a))
+
+
+def _from_ast(node: ast.expr) -> Formula:
+    match node:
+        case ast.BinOp(left, op, right) if type(op) in _AST:
+            return Formula(_AST[type(op)], (_from_ast(left), _from_ast(right)))
+        case ast.UnaryOp(ast.USub(), operand):
+            return -_from_ast(operand)
+        case ast.UnaryOp(ast.UAdd(), operand):
+            return _from_ast(operand)
+        case ast.Constant(value) if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return formula(ast.unparse(node) if isinstance(value, int) else value)
+        case ast.Name("pi"):
+            return PI
+        case ast.Name(identifier):
+            return name(identifier)
+        case ast.Call(ast.Name(called), arguments, []) if called in _CALLS:
+            return Formula(called, tuple(_from_ast(a) for a in arguments))
+    raise ValueError(f"{ast.unparse(node)!r} is not allowed")
+
+
+def _text(f: Formula, rank: int) -> str:
+    if f.op == "num":
+        return _number_text(Fraction(f.value), rank)  # type: ignore[arg-type]
+    if f.op == "name":
+        return str(f.value)
+    if f.op == "pi":
+        return "pi"
+    own = _RANK.get(f.op)
+    if own is None:
+        return f"{f.op}({', '.join(_text(a, 0) for a in f.args)})"
+    if f.op == "neg":
+        inner = f"-{_text(f.args[0], own)}"
+    elif f.op == "pow":
+        inner = f"{_text(f.args[0], own + 1)}**{_text(f.args[1], own)}"
+    else:
+        inner = f"{_text(f.args[0], own)} {_BINARY[f.op]} {_text(f.args[1], own + 1)}"
+    return f"({inner})" if own < rank else inner
+
+
+def _number_text(value: Fraction, rank: int) -> str:
+    """A terminating decimal where there is one, else a quotient."""
+    rest = value.denominator
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    if rest == 1:
+        digits = max(_valuation(value.denominator, 2), _valuation(value.denominator, 5))
+        return f"{value.numerator * 10**digits // value.denominator}e-{digits}" if digits > 18 else _fixed(value, digits)
+    text = f"{value.numerator}/{value.denominator}"
+    return f"({text})" if rank > 1 else text
+
+
+def _fixed(value: Fraction, digits: int) -> str:
+    scaled = str(abs(value.numerator) * 10**digits // value.denominator).rjust(digits + 1, "0")
+    return f"{scaled[:-digits]}.{scaled[-digits:]}" if digits else scaled
+
+
+def _valuation(n: int, prime: int) -> int:
+    k = 0
+    while n % prime == 0:
+        n, k = n // prime, k + 1
+    return k
+
+
+def scalar_text(value: Scalar) -> str:
+    """The text that parse() reads back to the same scalar."""
+    if isinstance(value, Formula):
+        return str(value)
+    return str(formula(value))
+
+
+def number(value: Scalar, values: Mapping[str, float] | None = None) -> float:
+    """The floating-point value of a scalar, with values for its names."""
+    return value.evaluate(values or {}) if isinstance(value, Formula) else float(value)
+
+
+def build(value: Scalar, graph: Graph, resolve: Callable[[str], Ref]) -> Ref:
+    """The reference of a scalar in a graph."""
+    return value.build(graph, resolve) if isinstance(value, Formula) else graph.number(value)
+
+
+def add(a: Scalar, b: Scalar) -> Scalar:
+    """a + b, folded where both are rational."""
+    if isinstance(a, Fraction) and isinstance(b, Fraction):
+        return a + b
+    if a == 0:
+        return b
+    return a if b == 0 else formula(a) + b
+
+
+def mul(a: Scalar, b: Scalar) -> Scalar:
+    """a * b, folded where both are rational or one is 0 or 1."""
+    if isinstance(a, Fraction) and isinstance(b, Fraction):
+        return a * b
+    if a == 0 or b == 0:
+        return Fraction(0)
+    if a == 1:
+        return b
+    return a if b == 1 else formula(a) * b
+
+
+def neg(a: Scalar) -> Scalar:
+    return -a
+
+
+def is_zero(value: Any) -> bool:
+    """True for the rational 0."""
+    return isinstance(value, Fraction) and value == 0
