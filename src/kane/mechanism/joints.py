@@ -26,7 +26,8 @@ class JointType(Protocol):
     4. `angles`: for each coordinate, True when it is an angle (periodic), False for a length, None for a component of a quaternion.
     """
 
-    angles: tuple[bool | None, ...]
+    @property
+    def angles(self) -> tuple[bool | None, ...]: ...
 
     def coordinates(self, joint: Joint) -> tuple[str, ...]: ...
 

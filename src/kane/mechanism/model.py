@@ -1,9 +1,10 @@
 """What is described: links, joints, frames, inertia, loads, constraints, speeds.  Frozen data, exact scalars.
 
 A Mechanism is a tree of frames.  A link is a frame with or without a body.  A joint places its child frame in its parent
-frame by a sequence of moves (translations and simple rotations) whose amounts are formulas in coordinates, parameters and time;
-joint types are recipes for such sequences (joints.py), so a robot and a mechanism drawn by hand are one kind of thing.
-Edit with dataclasses.replace or the methods here; every edit gives a new value, the old one stays.
+frame by a sequence of moves (translations and simple rotations) whose amounts are formulas in coordinates, parameters
+and time; joint types are recipes for such sequences (joints.py), so a robot and a mechanism drawn by hand are one kind
+of thing.
+Edit with dataclasses.replace, the methods here or edit.py; every edit gives a new value, the old one stays.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ class Turn:
 class QuaternionTurn:
     """Turn the axes by a unit quaternion (w, x, y, z).
 
-    Either four coordinate names with three speed names (angular velocity in the new axes), or four rationals, which need not be normalised.
+    Either four coordinate names with three speed names (angular velocity in the new axes), or four rationals, which
+    need not be normalised.
     """
 
     quaternion: tuple[str, str, str, str] | tuple[Fraction, Fraction, Fraction, Fraction]
@@ -55,8 +57,8 @@ Placement = tuple[Move, ...]
 class Inertia:
     """Mass, mass centre (link frame) and inertia about the mass centre (axes of the link frame turned by `axes`).
 
-    moments: (Ixx, Ixy, Ixz, Iyy, Iyz, Izz), matrix elements.  kg, m, kg m^2.  `digits`: relative size of the last printed digit of the
-    moments, for judging them; 0 for exact values.
+    moments: (Ixx, Ixy, Ixz, Iyy, Iyz, Izz), matrix elements.  kg, m, kg m^2.  `resolution`: size of the last printed
+    digit of the moments relative to the largest, for judging them; 0 for exact values.
     """
 
     mass: Scalar
@@ -92,8 +94,9 @@ class Link:
 class Rotor:
     """Motor rotor of a joint: inertia about its axis (kg m^2), turns `ratio` times the joint rate (sign kept).
 
-    `exact` False: reflected inertia inertia * ratio^2 on the diagonal, gyroscopic terms of the armature neglected (as Armstrong, Khatib and
-    Burdick do).  True: a spinning rotor carried by link `carrier` about `axis` (link axes; default the parent link and the joint axis).
+    `exact` False: reflected inertia inertia * ratio^2 on the diagonal, gyroscopic terms of the armature neglected (as
+    Armstrong, Khatib and Burdick do).  True: a spinning rotor carried by link `carrier` about `axis` (link axes; default
+    the parent link and the joint axis).
     """
 
     inertia: Scalar
@@ -153,7 +156,7 @@ class Joint:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A named frame fixed in (or, with moving formulas, placed relative to) a link: tool, camera, mass centre, point of a load."""
+    """A named frame placed relative to a link, by fixed or moving formulas: tool, camera, point of a load."""
 
     name: str
     link: str
@@ -200,9 +203,9 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """A mechanism: links, joints in file order, extra frames, gravity (pointing where things fall, axes of N), parameters.
+    """A mechanism: links, joints in file order, extra frames, gravity (where things fall, axes of N), parameters.
 
-    base: name of the root link, which is fixed in the inertial frame N; a floating base is a joint of type "floating" from a root named
+    The root link is fixed in the inertial frame N; a floating base is a joint of type "floating" from a root link named
     "world".  loads, constraints, speeds: elements beyond the tree (loads.py, constraints.py).
     """
 

@@ -1,0 +1,151 @@
+"""Generalized coordinates and speeds: names, symbols, and the kinematic equations qdot = f(q, u, t).
+
+Step 2 of Kane's method.  Speeds are the rates of the coordinates unless the joint type (quaternions) or the user defines them
+otherwise.  Followers (mimic joints) have no coordinate of their own: their value is a formula in the one they follow.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from kane.errors import TopologyError
+from kane.graph.arena import Graph, Ref
+from kane.mechanism import formula as f
+from kane.mechanism.formula import Scalar
+from kane.mechanism.joints import joint_type
+from kane.mechanism.model import Joint, Mechanism, QuaternionTurn
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinates:
+    """Independent coordinates and speeds in file order.
+
+    names, speeds: the user's names.  values: name of every joint coordinate -> its scalar (followers: a formula).
+    quaternions: groups of four coordinate names with three speed names.
+    positions: for a floating joint, three position names, then its quaternion group's index: velocities in child axes.
+    angles: per coordinate True for an angle, False for a length, None for a quaternion component.
+    """
+
+    names: tuple[str, ...]
+    speeds: tuple[str, ...]
+    values: dict[str, Scalar]
+    angles: tuple[bool | None, ...]
+    quaternions: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
+    positions: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Symbols:
+    """The references of q, u, udot, and of the rates qdot (expressions in q, u and t) by coordinate name."""
+
+    q: tuple[Ref, ...]
+    u: tuple[Ref, ...]
+    udot: tuple[Ref, ...]
+    by_name: dict[str, Ref]
+    rates: dict[str, Ref]
+    names_q: tuple[str, ...]
+    names_u: tuple[str, ...]
+    names_udot: tuple[str, ...]
+
+
+def find_coordinates(mechanism: Mechanism) -> Coordinates:
+    """Coordinates and speeds of all joints, followers resolved; TopologyError for a circle of followers."""
+    names: list[str] = []
+    speeds: list[str] = []
+    angles: list[bool | None] = []
+    values: dict[str, Scalar] = {}
+    quaternions: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+    positions: list[tuple[tuple[str, ...], tuple[str, ...], int]] = []
+    followers = [joint for joint in mechanism.joints if joint.mimic is not None]
+    for joint in mechanism.joints:
+        if joint.mimic is not None:
+            continue
+        kind = joint_type(joint)
+        own, rates = kind.coordinates(joint), kind.speeds(joint)
+        names += [n for n in own if n not in names]
+        speeds += [n for n in rates if n not in speeds]
+        angles += kind.angles or (True,) * len(own)
+        values |= {n: f.name(n) for n in own}
+        for move in kind.moves(joint, tuple(f.name(n) for n in own), rates):
+            if isinstance(move, QuaternionTurn) and move.speeds is not None:
+                quaternions.append((own[-4:], move.speeds))
+                if len(own) == 7:
+                    positions.append((own[:3], rates[3:], len(quaternions) - 1))
+    for joint in followers:
+        values[joint_type(joint).coordinates(joint)[0]] = _followed(mechanism, joint)
+    return Coordinates(
+        tuple(names), tuple(speeds), values, tuple(angles), tuple(quaternions), tuple(positions)
+    )
+
+
+def _followed(mechanism: Mechanism, joint: Joint) -> Scalar:
+    """ratio * q + offset of the independent coordinate at the end of a chain of followers."""
+    ratio: Scalar = Fraction(1)
+    offset: Scalar = Fraction(0)
+    seen = [joint.name]
+    while joint.mimic is not None:
+        offset = f.add(offset, f.mul(ratio, joint.mimic.offset))
+        ratio = f.mul(ratio, joint.mimic.ratio)
+        joint = mechanism.joint(joint.mimic.joint)
+        if joint.name in seen:
+            raise TopologyError(
+                f"Joints {', '.join(seen)} follow each other in a circle.", name=joint.name, line=joint.line,
+                remedy="Let one of them move freely.",
+            )  # fmt: skip
+        seen.append(joint.name)
+    (master,) = joint_type(joint).coordinates(joint)
+    return f.add(f.mul(ratio, f.name(master)), offset)
+
+
+def symbol_name(prefix: str, coordinate: str) -> str:
+    """The graph's name of a coordinate (q), its rate (qd) or second rate (qdd): q1, qd1; q_elbow, qd_elbow."""
+    plain = re.fullmatch(r"q_?(\w*)", coordinate)
+    return prefix + (plain.group(1) if plain and plain.group(1).isdigit() else f"_{coordinate}")
+
+
+def make_symbols(graph: Graph, c: Coordinates) -> Symbols:
+    """Symbols of q, u, udot in the graph and the kinematic equations.
+
+    Quaternion: qdot = (1/2) (qw, q_v) o (0, w), angular velocity w in child axes; position: xdot = R v.
+    """
+    q_names = tuple(symbol_name("q", n) for n in c.names)
+    in_quaternion = {n for group, _ in c.quaternions for n in group}
+    refs: dict[str, Ref] = {}
+    for group, _ in c.quaternions:
+        refs |= dict(zip(group, graph.unit_quaternion([symbol_name("q", n) for n in group]), strict=True))
+    for name, text in zip(c.names, q_names, strict=True):
+        if name not in in_quaternion:
+            refs[name] = graph.symbol(text)
+    u_names = tuple(symbol_name("qd", n) if n in c.names else n for n in c.speeds)
+    udot_names = tuple(symbol_name("qdd", n) if n in c.names else f"{n}'" for n in c.speeds)
+    u = {n: graph.symbol(text) for n, text in zip(c.speeds, u_names, strict=True)}
+    udot = tuple(graph.symbol(text) for text in udot_names)
+    rates = {n: u[n] for n in c.names if n in u}
+    for group, speeds in c.quaternions:
+        rates |= _quaternion_rates(graph, [refs[n] for n in group], [u[n] for n in speeds], group)
+    for group, speeds, k in c.positions:
+        rates |= _position_rates(graph, [refs[n] for n in c.quaternions[k][0]], [u[n] for n in speeds], group)
+    return Symbols(
+        tuple(refs[n] for n in c.names), tuple(u[n] for n in c.speeds), udot, refs, rates, q_names, u_names, udot_names
+    )
+
+
+def _quaternion_rates(g: Graph, q: list[Ref], w: list[Ref], names: tuple[str, ...]) -> dict[str, Ref]:
+    half = g.number(Fraction(1, 2))
+    a = [g.mul(half, x) for x in q]
+    rates = (
+        g.neg(g.sum((g.mul(a[1], w[0]), g.mul(a[2], w[1]), g.mul(a[3], w[2])))),
+        g.sum((g.mul(a[0], w[0]), g.mul(a[2], w[2]), g.neg(g.mul(a[3], w[1])))),
+        g.sum((g.mul(a[0], w[1]), g.mul(a[3], w[0]), g.neg(g.mul(a[1], w[2])))),
+        g.sum((g.mul(a[0], w[2]), g.mul(a[1], w[1]), g.neg(g.mul(a[2], w[0])))),
+    )
+    return dict(zip(names, rates, strict=True))
+
+
+def _position_rates(g: Graph, q: list[Ref], v: list[Ref], names: tuple[str, ...]) -> dict[str, Ref]:
+    from kane.kinematics.vectors import quaternion_rotation
+
+    moved = quaternion_rotation(g, *q).out(g, (v[0], v[1], v[2]))
+    return dict(zip(names, moved, strict=True))
