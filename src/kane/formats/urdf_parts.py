@@ -1,0 +1,347 @@
+"""The parts of a URDF: inertia, shapes, joints with their axis, limits, dynamics and mimic rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from fractions import Fraction
+
+from kane.errors import FormatError, InputError, NumberError, TopologyError, UnsupportedError
+from kane.formats.values import Numbers, last_digit
+from kane.formats.xml import Element
+from kane.mechanism import formula as f
+from kane.mechanism.joints import JOINT_TYPES
+from kane.mechanism.model import Geometry, Inertia, Joint, Limits, Link, Mimic, Note, Placement, Scalar, Vector
+
+Color = tuple[float, float, float, float]
+_X: Vector = (Fraction(1), Fraction(0), Fraction(0))
+_MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+_OTHER_NAMES = {"ball": "spherical", "freeflyer": "floating", "floating_joint": "floating"}
+_FOREIGN_TYPES = ("spherical", "universal", "cylindrical", "screw")
+URDF_TYPES = ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")
+_SIZES = {"box": ("size",), "cylinder": ("radius", "length"), "capsule": ("radius", "length"), "sphere": ("radius",)}
+_COARSEST = 0.02  # more than two printed digits are wanted before rounding excuses a tensor
+
+
+@dataclass(slots=True)
+class Reader:
+    """What one reading carries along: numbers, notes, whether repairs are allowed, materials by name."""
+
+    numbers: Numbers
+    strict: bool
+    notes: list[Note] = field(default_factory=list)
+    materials: dict[str, Color] = field(default_factory=dict)
+
+    @property
+    def file(self) -> str | None:
+        return self.numbers.file
+
+    def note(self, kind: str, text: str, name: str, line: int | None) -> None:
+        self.notes.append(Note(kind, text, name, line))
+
+    def refuse(self, message: str, element: Element, name: str, remedy: str, kind: type[InputError] = FormatError) -> InputError:
+        return kind(message, file=self.file, line=element.line, element=f"<{element.tag}>", name=name, remedy=remedy)
+
+    def repaired(self, message: str, element: Element, name: str, remedy: str) -> None:
+        """A repair: noted, or refused when strict."""
+        if self.strict:
+            raise self.refuse(message, element, name, remedy)
+        self.note("repaired", message, name, element.line)
+
+
+def named(reader: Reader, element: Element, attribute: str = "name") -> str:
+    """The name an element must have."""
+    value = element.attributes.get(attribute, "").strip()
+    if not value:
+        raise reader.refuse(f"<{element.tag}> has no {attribute}.", element, element.tag, f"Add {attribute}=\"...\".")
+    return value
+
+
+def only(reader: Reader, element: Element, tag: str, owner: str) -> Element | None:
+    """The child with this tag; a second one is a repair."""
+    found = [child for child in element.children if child.tag == tag]
+    if len(found) > 1:
+        reader.repaired(f"{owner} has {len(found)} <{tag}>; the first is used.", found[1], owner, "Keep one.")
+    return found[0] if found else None
+
+
+def read_link(reader: Reader, element: Element) -> Link:
+    """A link: its inertia and the shapes of its visuals."""
+    name = named(reader, element)
+    owner = f"link {name!r}"
+    inertial = only(reader, element, "inertial", owner)
+    inertia = None if inertial is None else read_inertia(reader, inertial, owner)
+    shapes = tuple(s for visual in element.all("visual") for s in _shapes(reader, visual, owner))
+    return Link(name, inertia, shapes, element.line)
+
+
+def read_inertia(reader: Reader, element: Element, owner: str) -> Inertia:
+    """Mass, mass centre and tensor of an <inertial>."""
+    numbers = reader.numbers
+    mass_element, tensor = only(reader, element, "mass", owner), only(reader, element, "inertia", owner)
+    origin = only(reader, element, "origin", owner)
+    if mass_element is None or "value" not in mass_element.attributes:
+        reader.repaired(f"{owner} has an <inertial> without mass; 0 is used.", mass_element or element, owner, "Add <mass value>.")
+        mass = Fraction(0)
+    else:
+        mass = numbers.one(mass_element.attributes["value"], mass_element, owner)
+    moments, resolution = [Fraction(0)] * 6, 0.0
+    if tensor is None:
+        reader.repaired(f"{owner} has an <inertial> without inertia; 0 is used.", element, owner, "Add <inertia ixx ...>.")
+    else:
+        texts = [tensor.attributes.get(key) for key in _MOMENTS]
+        missing = [key for key, text in zip(_MOMENTS, texts, strict=True) if text is None]
+        if missing:
+            reader.repaired(f"{owner}: <inertia> lacks {', '.join(missing)}; 0 is used.", tensor, owner, "Add them.")
+        moments = [Fraction(0) if text is None else numbers.one(text, tensor, owner) for text in texts]
+        resolution = _resolution([text.strip() for text in texts if text is not None], moments)
+    com: Vector = (Fraction(0), Fraction(0), Fraction(0))
+    axes: Placement = ()
+    if origin is not None:
+        if "xyz" in origin.attributes:
+            com = numbers.vector(origin.attributes["xyz"], origin, owner)
+        axes = numbers.orientation(origin, owner)
+    a, b, c, d, e, g = moments
+    return Inertia(mass, com, (a, b, c, d, e, g), axes, resolution, element.line)
+
+
+def _resolution(texts: list[str], moments: list[Fraction]) -> float:
+    largest = max((abs(float(m)) for m in moments), default=0.0)
+    digits = [d for d in map(last_digit, texts) if d > 0]
+    return min(min(digits) / largest, _COARSEST) if largest > 0 and digits else 0.0
+
+
+def _shapes(reader: Reader, visual: Element, owner: str) -> list[Geometry]:
+    """The shapes of a <visual>; drawing never stops the reading, so damaged ones are dropped with a note."""
+    geometry = visual.first("geometry")
+    if geometry is None:
+        return []
+    try:
+        placement = reader.numbers.placement(visual.first("origin"), owner)
+        color = _color(reader, visual.first("material"), owner)
+        return [
+            g for shape in geometry.children if (g := _shape(reader, shape, placement, color, owner)) is not None
+        ]
+    except NumberError as error:
+        if reader.strict:
+            raise
+        reader.note("ignored", f"shape of {owner} not drawn: {error.message}", owner, error.line)
+        return []
+
+
+def _shape(
+    reader: Reader, shape: Element, placement: Placement, color: Color | None, owner: str
+) -> Geometry | None:
+    get = shape.attributes.get
+    if shape.tag == "mesh":
+        scale = get("scale")
+        size = () if scale is None else tuple(float(v) for v in reader.numbers.vector(_three(scale), shape, owner))
+        return Geometry("mesh", size, placement, get("filename", ""), color)
+    keys = _SIZES.get(shape.tag)
+    if keys is None:
+        return None
+    values = [part for key in keys for part in get(key, "").split()]
+    return Geometry(shape.tag, tuple(float(reader.numbers.one(v, shape, owner)) for v in values), placement, "", color)
+
+
+def _three(scale: str) -> str:
+    return scale if len(scale.split()) != 1 else f"{scale} {scale} {scale}"
+
+
+def _color(reader: Reader, material: Element | None, owner: str) -> Color | None:
+    if material is None:
+        return None
+    color = material.first("color")
+    if color is None:
+        return reader.materials.get(material.attributes.get("name", ""))
+    parts = color.attributes.get("rgba", "").split()
+    if len(parts) != 4:
+        return None
+    r, g, b, a = (float(reader.numbers.one(part, color, owner)) for part in parts)
+    return r, g, b, a
+
+
+def read_materials(reader: Reader, root: Element) -> None:
+    """Colours of named materials; a damaged one has no colour."""
+    for element in root.all("material"):
+        try:
+            color = _color(reader, element, "material")
+        except NumberError as error:
+            if reader.strict:
+                raise
+            reader.note("ignored", f"colour not used: {error.message}", element.attributes.get("name", ""), error.line)
+            continue
+        if color is not None:
+            reader.materials[element.attributes.get("name", "")] = color
+
+
+def read_joint(reader: Reader, element: Element) -> Joint:
+    """A joint: place, axis, limits, damping, friction, spring, mimic rule."""
+    name = named(reader, element)
+    owner = f"joint {name!r}"
+    kind = _joint_type(reader, element, name)
+    ends = []
+    for tag in ("parent", "child"):
+        end = only(reader, element, tag, owner)
+        if end is None:
+            raise reader.refuse(f"{owner} has no <{tag}>.", element, name, f'Add <{tag} link="..."/>.')
+        ends.append(named(reader, end, "link"))
+    placement = reader.numbers.placement(only(reader, element, "origin", owner), owner)
+    axis = _axis(reader, element, kind, owner)
+    damping, friction, stiffness, rest = _dynamics(reader, element, owner)
+    return Joint(
+        name, kind, ends[0], ends[1], placement, axis,
+        limits=_limits(reader, element, kind, owner), damping=damping, friction=friction, stiffness=stiffness, rest=rest,
+        pitch=_pitch(reader, element, owner) if kind == "screw" else Fraction(0),
+        mimic=_mimic(reader, element, kind, owner), line=element.line,
+    )
+
+
+def _joint_type(reader: Reader, element: Element, name: str) -> str:
+    text = element.attributes.get("type", "").strip()
+    kind = _OTHER_NAMES.get(text, text)
+    if kind in URDF_TYPES:
+        return kind
+    if kind in _FOREIGN_TYPES:
+        reader.repaired(f"joint {name!r} is {text!r}, which plain URDF does not have.", element, name, f"Use {URDF_TYPES}.")
+        return kind
+    close = get_close_matches(text.lower(), (*URDF_TYPES, *_FOREIGN_TYPES), 1, 0.6)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    raise UnsupportedError(
+        f"joint {name!r} has the unknown type {text!r}.{hint}" if text else f"joint {name!r} has no type.",
+        file=reader.file, line=element.line, element=f"<{element.tag}>", name=name, value=text,
+        remedy=f"Use one of: {', '.join(k for k in JOINT_TYPES if k != 'general')}.",
+    )
+
+
+def _axis(reader: Reader, element: Element, kind: str, owner: str) -> Vector:
+    """The axis as written (its length is immaterial), components smaller than `snap` of the largest set to zero."""
+    found = only(reader, element, "axis", owner)
+    if found is None or "xyz" not in found.attributes:
+        return _X
+    axis = reader.numbers.vector(found.attributes["xyz"], found, owner)
+    if kind in ("fixed", "floating", "spherical"):
+        return axis if any(axis) else _X
+    if not any(axis):
+        raise reader.refuse(f"{owner} has the axis 0 0 0.", found, owner, "Give the direction of its axis.", NumberError)
+    largest = max(abs(v) for v in axis)  # type: ignore[type-var, arg-type]
+    bound = largest * Fraction(reader.numbers.snap)  # type: ignore[operator]
+    kept = tuple(Fraction(0) if abs(v) <= bound else v for v in axis)  # type: ignore[operator, arg-type]
+    if kept != axis:
+        reader.note("snapped", f"axis {found.attributes['xyz'].strip()} of {owner}: tiny components read as 0", owner, found.line)
+    length = sum(float(v) ** 2 for v in kept) ** 0.5  # type: ignore[arg-type]
+    if abs(length - 1.0) > 1e-3:
+        reader.note("repaired", f"axis of {owner} has length {length:.6g}; only its direction is used", owner, found.line)
+    return kept[0], kept[1], kept[2]
+
+
+def _limits(reader: Reader, element: Element, kind: str, owner: str) -> Limits:
+    found = only(reader, element, "limit", owner)
+    if found is None:
+        if kind in ("revolute", "prismatic"):
+            reader.note("defaulted", f"{owner} has no limits", owner, element.line)
+        return Limits()
+
+    def value(key: str) -> float | None:
+        text = found.attributes.get(key)
+        if text is None:
+            return None
+        if text.strip().lower().lstrip("+-") in ("inf", "infinity", ".inf"):
+            reader.repaired(f"{owner}: the limit {key}={text!r} is read as none.", found, owner, f"Leave {key} out.")
+            return None
+        return float(reader.numbers.one(text, found, owner))
+
+    lower, upper = (None, None) if kind == "continuous" else (value("lower"), value("upper"))
+    if lower is None and upper is not None and "lower" not in found.attributes:
+        lower = 0.0
+    if upper is None and lower is not None and "upper" not in found.attributes:
+        upper = 0.0
+    if lower is not None and upper is not None and lower > upper:
+        reader.repaired(f"{owner}: the limits {lower:g} to {upper:g} are exchanged.", found, owner, "Order them.")
+        lower, upper = upper, lower
+    return Limits(lower, upper, value("velocity"), value("effort"), value("acceleration"))
+
+
+def _dynamics(reader: Reader, element: Element, owner: str) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+    found = only(reader, element, "dynamics", owner)
+    if found is None:
+        return Fraction(0), Fraction(0), Fraction(0), Fraction(0)
+    keys = ("damping", "friction", "spring_stiffness", "spring_reference")
+    d, c, k, r = (reader.numbers.one(found.attributes[key], found, owner) if key in found.attributes else Fraction(0) for key in keys)
+    for key, number in zip(keys[:2], (d, c), strict=True):
+        if number < 0:
+            reader.note("nonphysical", f"{owner} has negative {key} {float(number):g}", owner, found.line)
+    return d, c, k, r
+
+
+def _pitch(reader: Reader, element: Element, owner: str) -> Scalar:
+    """Metres per radian from metres per revolution (drake:screw_thread_pitch or thread_pitch)."""
+    for child in element.children:
+        if child.tag in ("drake:screw_thread_pitch", "screw_thread_pitch", "thread_pitch"):
+            turn = reader.numbers.one(child.attributes.get("value", child.text), child, owner)
+            return f.formula(turn) / (2 * f.PI)
+    raise reader.refuse(f"{owner} is a screw without a pitch.", element, owner, "Add <drake:screw_thread_pitch value> (m a turn).")
+
+
+def _mimic(reader: Reader, element: Element, kind: str, owner: str) -> Mimic | None:
+    found = only(reader, element, "mimic", owner)
+    if found is None:
+        return None
+    leader = named(reader, found, "joint")
+    get = found.attributes.get
+    ratio, offset = reader.numbers.one(get("multiplier", "1"), found, owner), reader.numbers.one(get("offset", "0"), found, owner)
+    if kind == "fixed":
+        reader.note("ignored", f"{owner} is fixed; its mimic rule has no effect", owner, found.line)
+        return None
+    if len(JOINT_TYPES[kind].angles) != 1:
+        raise reader.refuse(
+            f"{owner} of type {kind!r} has {len(JOINT_TYPES[kind].angles)} coordinates and cannot follow another joint.",
+            found, owner, "Only joints of one coordinate can mimic.", UnsupportedError,
+        )
+    return Mimic(leader, ratio, offset)
+
+
+def flatten_mimics(joints: list[Joint], file: str | None) -> list[Joint]:
+    """The joints with every mimic rule stated in terms of an independent joint.
+
+    q = r1 (r2 q0 + o2) + o1 along a chain of followers.  Raises TopologyError: unknown or unsuitable leader; cycles, naming all.
+    """
+    table = {joint.name: joint for joint in joints}
+    return [joint if joint.mimic is None else _flattened(joint, table, file) for joint in joints]
+
+
+def _flattened(joint: Joint, table: dict[str, Joint], file: str | None) -> Joint:
+    rule = joint.mimic
+    assert rule is not None
+    chain = [joint.name]
+    ratio, offset = rule.ratio, rule.offset
+    while True:
+        leader = table.get(rule.joint)
+        if leader is None:
+            raise TopologyError(
+                f"joint {chain[-1]!r} mimics {rule.joint!r}, which does not exist.", file=file, line=table[chain[-1]].line,
+                element="<mimic>", name=chain[-1], value=rule.joint, remedy=f"Name an existing joint{_similar(rule.joint, table)}.",
+            )
+        if leader.name in chain:
+            ring = chain[chain.index(leader.name) :]
+            raise TopologyError(
+                f"joints mimic each other in a circle: {' -> '.join([*ring, leader.name])}.", file=file, line=joint.line,
+                element="<mimic>", name=", ".join(ring), remedy="Let one of them be independent.",
+            )
+        if leader.mimic is None:
+            break
+        chain.append(leader.name)
+        rule = leader.mimic
+        offset = f.add(f.mul(ratio, rule.offset), offset)
+        ratio = f.mul(ratio, rule.ratio)
+    if len(JOINT_TYPES[leader.type].angles) != 1:
+        raise TopologyError(
+            f"joint {chain[-1]!r} mimics {leader.name!r}, which is of type {leader.type!r}.", file=file, line=joint.line,
+            element="<mimic>", name=joint.name, value=leader.name, remedy="Follow a joint of one coordinate.",
+        )
+    return replace(joint, mimic=Mimic(leader.name, ratio, offset))
+
+
+def _similar(name: str, table: dict[str, Joint]) -> str:
+    close = get_close_matches(name, table, 3, 0.5)
+    return f", such as {', '.join(repr(c) for c in close)}" if close else ""
