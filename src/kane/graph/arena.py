@@ -279,7 +279,7 @@ class Graph:
         point = self._circle.get(exponent)
         if point is None:
             point = self._circle[exponent] = self.field.circle(exponent)
-        level = self.level[a >> 1]
+        level = max(CONSTANT, self.level[a >> 1])  # also of a rational angle: no rational number
         known = self._find(point[part], level)
         if known is not None:
             return known
