@@ -1,0 +1,169 @@
+"""The loop over a batch as LLVM IR: a vector of states at a time, any strides, the remainder included.
+
+`@batch(n, pointers, batch_strides, element_strides, c)`: one entry an array, inputs before outputs, strides in bytes.
+Where neighbouring states are neighbours in memory (columns) the kernel reads and writes in place; otherwise a vector of
+states is transposed through a scratch that stays in the first-level cache.  Lanes beyond the last state repeat it.
+"""
+
+from __future__ import annotations
+
+from kane.graph.program import Program
+from kane.native.text import Type
+
+
+def batch_function(program: Program, t: Type) -> str:
+    """IR of `@batch`, calling `@state_v`."""
+    arrays = [(f"in{i}", a.size) for i, a in enumerate(program.inputs) if a.kind == "state"]
+    outputs = [(f"out{i}", len(o.refs)) for i, o in enumerate(program.outputs)]
+    lines: list[str] = []
+    for n, (name, size) in enumerate(arrays + outputs):
+        lines += [
+            f"%{name}_buffer = alloca i8, i64 {max(size, 1) * t.bytes}, align 64",
+            f"%{name}_p = getelementptr i8, ptr %pointers, i64 {8 * n}",
+            f"%{name}_b = getelementptr i8, ptr %batch_strides, i64 {8 * n}",
+            f"%{name}_e = getelementptr i8, ptr %element_strides, i64 {8 * n}",
+            f"%{name}_base = load ptr, ptr %{name}_p, align 8",
+            f"%{name}_bs = load i64, ptr %{name}_b, align 8",
+            f"%{name}_es = load i64, ptr %{name}_e, align 8",
+            f"%{name}_unit = icmp eq i64 %{name}_bs, {t.scalar_bytes}",
+        ]
+    lines += [
+        "%some = icmp sgt i64 %n, 0",
+        "br i1 %some, label %loop, label %end",
+        "loop:",
+        "%i = phi i64 [0, %start], [%next, %latch]",
+        "%left = sub i64 %n, %i",
+        f"%full = icmp sge i64 %left, {t.lanes}",
+        f"%m = select i1 %full, i64 {t.lanes}, i64 %left",
+    ]
+    for name, _ in arrays + outputs:
+        lines += [
+            f"%{name}_offset = mul i64 %i, %{name}_bs",
+            f"%{name}_here = getelementptr i8, ptr %{name}_base, i64 %{name}_offset",
+            f"%{name}_direct = and i1 %full, %{name}_unit",
+            f"%{name}_at = select i1 %{name}_direct, ptr %{name}_here, ptr %{name}_buffer",
+            f"%{name}_step = select i1 %{name}_direct, i64 %{name}_es, i64 {t.bytes}",
+        ]
+    for name, size in arrays:
+        lines += [
+            f"br i1 %{name}_direct, label %{name}_ready, label %{name}_pack",
+            f"{name}_pack:",
+            f"call void @pack(ptr %{name}_here, i64 %{name}_bs, i64 %{name}_es, i64 {size}, i64 %m, ptr %{name}_buffer)",
+            f"br label %{name}_ready",
+            f"{name}_ready:",
+        ]
+    lines.append(f"call void @state_v(ptr %c, {', '.join(f'ptr %{n}_at, i64 %{n}_step' for n, _ in arrays + outputs)})")
+    for name, size in outputs:
+        lines += [
+            f"br i1 %{name}_direct, label %{name}_done, label %{name}_unpack",
+            f"{name}_unpack:",
+            f"call void @unpack(ptr %{name}_buffer, ptr %{name}_here, i64 %{name}_bs, i64 %{name}_es, i64 {size}, i64 %m)",
+            f"br label %{name}_done",
+            f"{name}_done:",
+        ]
+    lines += [
+        "br label %latch",
+        "latch:",
+        f"%next = add i64 %i, {t.lanes}",
+        "%more = icmp slt i64 %next, %n",
+        "br i1 %more, label %loop, label %end",
+        "end:",
+        "ret void",
+    ]
+    head = "define void @batch(i64 %n, ptr %pointers, ptr %batch_strides, ptr %element_strides, ptr %c) {"
+    return "\n".join([_pack(t), _unpack(t), head, "start:", *("  " + line for line in lines), "}", ""])
+
+
+def _pack(t: Type) -> str:
+    """IR of `@pack`: element k of m states (lanes beyond repeat the last) side by side, for each k."""
+    word, size = t.scalar, t.scalar_bytes
+    lines = ["%some = icmp sgt i64 %count, 0", "%last = sub i64 %m, 1"]
+    for lane in range(t.lanes):
+        lines += [
+            f"%in{lane} = icmp slt i64 {lane}, %m",
+            f"%row{lane} = select i1 %in{lane}, i64 {lane}, i64 %last",
+            f"%offset{lane} = mul i64 %row{lane}, %bs",
+            f"%lane{lane} = getelementptr i8, ptr %from, i64 %offset{lane}",
+        ]
+    lines += [
+        "br i1 %some, label %loop, label %end",
+        "loop:",
+        "%k = phi i64 [0, %start], [%k1, %loop]",
+        "%at = phi i64 [0, %start], [%at1, %loop]",
+    ]
+    before = "undef"
+    for lane in range(t.lanes):
+        lines += [
+            f"%p{lane} = getelementptr i8, ptr %lane{lane}, i64 %at",
+            f"%x{lane} = load {word}, ptr %p{lane}, align {size}",
+            f"%v{lane} = insertelement {t.name} {before}, {word} %x{lane}, i32 {lane}",
+        ]
+        before = f"%v{lane}"
+    lines += [
+        f"%to = getelementptr {t.name}, ptr %buffer, i64 %k",
+        f"store {t.name} {before}, ptr %to, align {t.bytes}",
+        "%k1 = add i64 %k, 1",
+        "%at1 = add i64 %at, %es",
+        "%more = icmp slt i64 %k1, %count",
+        "br i1 %more, label %loop, label %end",
+        "end:",
+        "ret void",
+    ]
+    head = "define internal void @pack(ptr noalias %from, i64 %bs, i64 %es, i64 %count, i64 %m, ptr noalias %buffer) noinline {"
+    return "\n".join([head, "start:", *("  " + line for line in lines), "}"])
+
+
+def _unpack(t: Type) -> str:
+    """IR of `@unpack`: the reverse, only the first m lanes."""
+    word, size = t.scalar, t.scalar_bytes
+    lines = ["%some = icmp sgt i64 %count, 0"]
+    for lane in range(t.lanes):
+        lines += [f"%offset{lane} = mul i64 {lane}, %bs", f"%lane{lane} = getelementptr i8, ptr %to, i64 %offset{lane}"]
+    lines += [
+        f"%full = icmp eq i64 %m, {t.lanes}",
+        "br i1 %some, label %which, label %end",
+        "which:",
+        "br i1 %full, label %loop, label %each",
+        "loop:",
+        "%k = phi i64 [0, %which], [%k1, %loop]",
+        "%at = phi i64 [0, %which], [%at1, %loop]",
+        f"%from_k = getelementptr {t.name}, ptr %buffer, i64 %k",
+        f"%v = load {t.name}, ptr %from_k, align {t.bytes}",
+    ]
+    for lane in range(t.lanes):
+        lines += [
+            f"%x{lane} = extractelement {t.name} %v, i32 {lane}",
+            f"%p{lane} = getelementptr i8, ptr %lane{lane}, i64 %at",
+            f"store {word} %x{lane}, ptr %p{lane}, align {size}",
+        ]
+    lines += [
+        "%k1 = add i64 %k, 1",
+        "%at1 = add i64 %at, %es",
+        "%more = icmp slt i64 %k1, %count",
+        "br i1 %more, label %loop, label %end",
+        "each:",
+        "%l = phi i64 [0, %which], [%l1, %each_latch]",
+        "%row = mul i64 %l, %bs",
+        "%to_l = getelementptr i8, ptr %to, i64 %row",
+        f"%from_l = getelementptr {word}, ptr %buffer, i64 %l",
+        "br label %each_k",
+        "each_k:",
+        "%j = phi i64 [0, %each], [%j1, %each_k]",
+        "%source = mul i64 %j, " + str(t.bytes),
+        "%from_lk = getelementptr i8, ptr %from_l, i64 %source",
+        "%target = mul i64 %j, %es",
+        "%to_lk = getelementptr i8, ptr %to_l, i64 %target",
+        f"%y = load {word}, ptr %from_lk, align {size}",
+        f"store {word} %y, ptr %to_lk, align {size}",
+        "%j1 = add i64 %j, 1",
+        "%more_k = icmp slt i64 %j1, %count",
+        "br i1 %more_k, label %each_k, label %each_latch",
+        "each_latch:",
+        "%l1 = add i64 %l, 1",
+        "%more_l = icmp slt i64 %l1, %m",
+        "br i1 %more_l, label %each, label %end",
+        "end:",
+        "ret void",
+    ]
+    head = "define internal void @unpack(ptr noalias %buffer, ptr noalias %to, i64 %bs, i64 %es, i64 %count, i64 %m) noinline {"
+    return "\n".join([head, "start:", *("  " + line for line in lines), "}"])

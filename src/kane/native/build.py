@@ -1,0 +1,173 @@
+"""From a Program to machine code: constants, source of each module, loading; batches are compiled at their first use."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from kane.graph import evaluate
+from kane.graph.program import INPUT_OP, Input, Program
+from kane.native.batch import batch_function
+from kane.native.entry import entry_functions, parameter
+from kane.native.host import Dtype, Host
+from kane.native.interpreter import fill
+from kane.native.kernel import Constants, constants_function, state_functions, support
+from kane.native.load import Loaded, load
+from kane.native.text import scalar_type
+from kane.rewrite.fuse import fuse
+from kane.rewrite.schedule import schedule
+from kane.rewrite.split import split
+
+BLOCK = 2000  # operations of one machine function: larger ones take LLVM more than linear time
+SMALL, LARGE = 3000, 40_000  # operations up to which LLVM's levels 3 and 2 are used; 1 beyond
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What was chosen for a module, for reports: LLVM's level, number of functions, and what it took."""
+
+    isa: str
+    lanes: int
+    opt: int
+    blocks: int
+    seconds: float
+    bytes: int
+    from_cache: bool
+
+
+def prepared(program: Program) -> Program:
+    """The program as it is compiled: products fused into sums, ordered, cut into blocks."""
+    return split(schedule(fuse(program)), BLOCK)
+
+
+def merged(program: Program) -> Program:
+    """The program with parameters as part of the state: for parameters that differ within a batch."""
+    inputs = tuple(Input(i.name, i.labels, "state") for i in program.inputs)
+    return replace(program, inputs=inputs, first_state=program.first_constant, blocks=())
+
+
+def opt_level(program: Program) -> int:
+    size = len(program.state)
+    return 3 if size <= SMALL else 2 if size <= LARGE else 1
+
+
+@dataclass(slots=True)
+class Code:
+    """The machine code of one program, with the tables that it reads.  What is compiled late is guarded by a lock."""
+
+    program: Program
+    dtype: Dtype
+    host: Host
+    cached: bool
+    constants: Constants
+    single: Loaded
+    choices: list[Choices]
+    defaults: np.ndarray[Any, Any] | None
+    tables: list[Any] = field(default_factory=list)
+    batch: Loaded | None = None
+    over_parameters: Code | None = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def array_dtype(self) -> np.dtype[Any]:
+        return np.dtype(self.dtype)
+
+    def batch_address(self) -> int:
+        """Address of the batch loop, compiled now when it is the first time."""
+        with self.lock:
+            if self.batch is None:
+                text = batch_source(self.program, self.constants, self.dtype, self.host)
+                self.batch, choices = _load(text, self.program, self.dtype, self.host, self.cached)
+                self.choices.append(choices)
+                address = self.batch.address("batch")
+                fill(self.single_table(), self.array_dtype, {"batch": address})
+            return self.batch.address("batch")
+
+    def single_table(self) -> int:
+        make = ctypes.CFUNCTYPE(ctypes.c_int64)(self.single.address("table"))
+        return int(make())
+
+    def with_parameters(self) -> Code:
+        """The same program with parameters that may differ from state to state."""
+        with self.lock:
+            if self.over_parameters is None:
+                program = merged(self.program)
+                self.over_parameters = make_code(program, self.dtype, self.host, self.cached, None)
+            return self.over_parameters
+
+    def constants_of(self, p: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Values of the constants section for one parameter vector."""
+        values = np.zeros(max(self.constants.size, 1), self.array_dtype)
+        call = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(self.single.address("constants"))
+        call(values.ctypes.data, p.ctypes.data)
+        return values
+
+
+def make_code(
+    program: Program, dtype: Dtype, host: Host, cached: bool, parameters: np.ndarray[Any, Any] | None
+) -> Code:
+    """Compile the single-state functions of a program and fill their tables."""
+    program = prepared(program)
+    constants = sort_constants(program)
+    text = single_source(program, constants, dtype, host)
+    single, choices = _load(text, program, dtype, host, cached)
+    code = Code(program, dtype, host, cached, constants, single, [choices], None)
+    more: dict[str, int] = {}
+    p = parameter(program)
+    if p is not None:
+        memo = np.zeros(max(constants.size, 1), code.array_dtype), np.zeros(program.inputs[p].size, code.array_dtype)
+        code.tables += memo
+        more = {"memo_constants": memo[0].ctypes.data, "memo_parameters": memo[1].ctypes.data}
+        if parameters is not None:
+            code.defaults = code.constants_of(parameters)
+            more["defaults"] = code.defaults.ctypes.data
+    fill(code.single_table(), code.array_dtype, more)
+    return code
+
+
+def _load(text: str, program: Program, dtype: Dtype, host: Host, cached: bool) -> tuple[Loaded, Choices]:
+    opt, start = opt_level(program), time.perf_counter()
+    loaded = load(text, host, opt, cached)
+    seconds = time.perf_counter() - start
+    lanes, blocks = host.lanes(dtype), len(program.blocks)
+    return loaded, Choices(host.isa, lanes, opt, blocks, seconds, loaded.size, loaded.from_cache)
+
+
+def sort_constants(program: Program) -> Constants:
+    """Constants that are numbers, computed here, and places for those that parameters decide."""
+    folded: dict[int, float] = {}
+    values: dict[int, Any] = {}
+    with np.errstate(all="ignore"):
+        for index in range(program.first_state):
+            op, args, payload, _ = program.values[index]
+            if op != INPUT_OP and all(a >> 1 in values for a in args):
+                operands = [-values[a >> 1] if a & 1 else values[a >> 1] for a in args]
+                values[index] = np.float64(evaluate._value(op, operands, payload, []))
+                if index >= program.first_constant:
+                    folded[index] = float(values[index])
+    wanted = {a >> 1 for i in program.state for a in program.values[i].args}
+    wanted |= {r >> 1 for out in program.outputs for r in out.refs}
+    placed = [i for i in program.constants if i in wanted and i not in folded]
+    return Constants(folded, {index: n for n, index in enumerate(placed)})
+
+
+def single_source(program: Program, constants: Constants, dtype: Dtype, host: Host) -> str:
+    """IR of the module for single states."""
+    t = scalar_type(dtype)
+    trig = t.widened(host.lanes(dtype))
+    parts = [support(program, [t, trig]), constants_function(program, constants, t, trig, "constants")]
+    parts += [state_functions(program, constants, t, trig, "state"), entry_functions(program, t, constants.size)]
+    return "\n".join(parts)
+
+
+def batch_source(program: Program, constants: Constants, dtype: Dtype, host: Host) -> str:
+    """IR of the module for batches."""
+    t = scalar_type(dtype).widened(host.lanes(dtype))
+    return "\n".join([support(program, [t]), state_functions(program, constants, t, t, "state_v"), batch_function(program, t)])
+
+

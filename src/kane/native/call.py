@@ -1,0 +1,252 @@
+"""The general path of a call: everything that NumPy's generalized functions accept, at a few microseconds a call."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from kane.errors import ShapeError
+from kane.graph.program import Input
+from kane.native.build import Code
+from kane.native.entry import RELEASE_ABOVE, parameter
+
+Array = np.ndarray[Any, Any]
+SHORT = 64  # an inner axis below this is not worth a loop of its own: copy instead
+
+
+@dataclass(frozen=True, slots=True)
+class General:
+    """Callable with any arrays; `keep` holds what fast entries to the same code must not lose."""
+
+    code: Code
+    keep: list[Any]
+
+    def __call__(self, *arrays: Any, out: Any = None, threads: int = 1) -> Any:
+        code = self.code
+        given = _inputs(code, arrays)
+        batch = _batch_shape(code, given)
+        p = parameter(code.program)
+        constants = code.defaults
+        if p is not None and len(given) > p:
+            if given[p].ndim > 1:
+                return General(code.with_parameters(), [])(*given, out=out, threads=threads)
+            constants = code.constants_of(np.ascontiguousarray(given.pop(p)))
+        made, answer = _outputs(code, given, batch, out)
+        _run(code, given, made, batch, constants, threads)
+        results = []
+        for target, temporary in zip(answer, made, strict=True):
+            if target is not temporary:
+                np.copyto(target, temporary, casting="same_kind")
+            results.append(target if target.ndim or out is not None else target[()])
+        return results[0] if len(results) == 1 else tuple(results)
+
+
+def checked(name: str, item: Input, value: Any, dtype: np.dtype[Any]) -> Array:
+    """The array of an input: numbers of our dtype, (..., size).  Raises ShapeError."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "biuf":
+            if array.dtype.kind != "O":
+                raise TypeError(f"dtype {array.dtype}")
+            array = array.astype(np.float64)
+        if array.dtype != dtype:
+            with np.errstate(over="ignore"):
+                array = array.astype(dtype)
+    except (TypeError, ValueError) as problem:
+        raise ShapeError(
+            f"{name}: {item.name} is not an array of real numbers ({problem}).",
+            name=item.name,
+            value=repr(value)[:200],
+            remedy=f"Pass numbers of shape (..., {item.size}).",
+        ) from None
+    if array.shape[-1:] != (item.size,):
+        raise ShapeError(
+            f"{name}: {item.name} has shape {array.shape}, expected {_expected(item)}.",
+            name=item.name,
+            value=array.shape,
+            remedy=f"The last axis holds {', '.join(item.labels[:8])}{', ...' if item.size > 8 else ''}.",
+        )
+    return array if array.flags.aligned else array.copy()
+
+
+def _expected(item: Input) -> str:
+    return f"({item.size},) or (..., {item.size})"
+
+
+def _inputs(code: Code, arrays: Sequence[Any]) -> list[Array]:
+    program = code.program
+    p = parameter(program)
+    need = len(program.inputs)
+    least = need - (p is not None and code.defaults is not None)
+    if not least <= len(arrays) <= need:
+        names = ", ".join(i.name for i in program.inputs)
+        raise TypeError(f"{program.name} takes {need} arrays ({names}); {len(arrays)} were given")
+    return [checked(program.name, i, a, code.array_dtype) for i, a in zip(program.inputs, arrays, strict=False)]
+
+
+def _batch_shape(code: Code, given: Sequence[Array]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(*(a.shape[:-1] for a in given))
+    except ValueError:
+        program = code.program
+        shapes = ", ".join(f"{i.name} {a.shape}" for i, a in zip(program.inputs, given, strict=False))
+        wanted = ", ".join(f"{i.name} (..., {i.size})" for i in program.inputs[: len(given)])
+        raise ShapeError(
+            f"{program.name}: batch axes do not broadcast: {shapes}; expected {wanted} with equal axes in front.",
+            name=program.name,
+            value=[a.shape for a in given],
+        ) from None
+
+
+def _outputs(code: Code, given: Sequence[Array], batch: tuple[int, ...], out: Any) -> tuple[list[Array], list[Array]]:
+    """Arrays that the code may write, and those that the caller gets (the same, or copies go there)."""
+    program, dtype = code.program, code.array_dtype
+    shapes = [(*batch, *o.shape) for o in program.outputs]
+    if out is None:
+        columns = len(batch) == 1 and batch[0] > 1 and all(
+            a.ndim == 1 or (a.shape[1] > 1 and a.strides[0] == dtype.itemsize) for a in given
+        ) and any(a.ndim > 1 for a in given)
+        made = [_columns(s, dtype) if columns else np.empty(s, dtype) for s in shapes]
+        return made, made
+    answer = list(out) if isinstance(out, (tuple, list)) else [out]
+    if len(answer) != len(shapes):
+        raise ShapeError(
+            f"{program.name}: out has {len(answer)} arrays, expected {len(shapes)}: "
+            f"{', '.join(o.name for o in program.outputs)}.",
+            name="out",
+            value=len(answer),
+        )
+    made = []
+    for o, shape, target in zip(program.outputs, shapes, answer, strict=True):
+        if not isinstance(target, np.ndarray):
+            raise ShapeError(f"{program.name}: out for {o.name} is a {type(target).__name__}, expected an array {shape}.", name="out")
+        if target.shape != shape:
+            raise ShapeError(
+                f"{program.name}: out for {o.name} has shape {target.shape}, expected {shape}.", name="out", value=target.shape
+            )
+        if not target.flags.writeable:
+            raise ShapeError(f"{program.name}: out for {o.name} is read-only.", name="out", remedy="Pass a writeable array.")
+        if not np.can_cast(dtype, target.dtype, "same_kind"):
+            raise ShapeError(
+                f"{program.name}: out for {o.name} has dtype {target.dtype}, expected {dtype}.", name="out", value=str(target.dtype)
+            )
+        direct = (
+            target.dtype == dtype
+            and target.flags.aligned
+            and _element_stride(target, len(batch)) is not None
+            and not any(np.may_share_memory(target, a) for a in given)
+            and not any(np.may_share_memory(target, other) for other in made)
+        )
+        made.append(target if direct else np.empty(shape, dtype))
+    return made, answer
+
+
+def _columns(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """An array whose first axis has neighbours in memory."""
+    return np.moveaxis(np.empty((*shape[1:], shape[0]), dtype), -1, 0)
+
+
+def _element_stride(array: Array, batch_rank: int) -> int | None:
+    """The distance of neighbouring elements behind the batch axes, None when it is not one number."""
+    axes = [(n, s) for n, s in zip(array.shape[batch_rank:], array.strides[batch_rank:], strict=True) if n != 1]
+    for (_, outer), (n, inner) in itertools.pairwise(axes):
+        if outer != n * inner:
+            return None
+    return axes[-1][1] if axes else array.dtype.itemsize
+
+
+def _run(
+    code: Code, given: Sequence[Array], made: Sequence[Array], batch: tuple[int, ...], constants: Array | None, threads: int
+) -> None:
+    c = 0 if constants is None else constants.ctypes.data
+    if not batch:
+        arrays = [np.ascontiguousarray(a) for a in given]
+        targets = [m if m.flags.c_contiguous else np.empty(m.shape, m.dtype) for m in made]
+        pointers = [c, *(a.ctypes.data for a in arrays), *(m.ctypes.data for m in targets)]
+        ctypes.PYFUNCTYPE(None, *[ctypes.c_void_p] * len(pointers))(code.single.address("state"))(*pointers)
+        for m, target in zip(made, targets, strict=True):
+            if m is not target:
+                m[...] = target
+        return
+    if 0 in batch:
+        return
+    inputs = [np.broadcast_to(a, (*batch, a.shape[-1])) for a in given]
+    axes = _merged_axes(batch, [a.strides[: len(batch)] for a in [*inputs, *made]])
+    inner = max(range(len(axes)), key=lambda k: (axes[k][0], k), default=None) if axes else None
+    if inner is not None and axes[inner][0] < SHORT and len(axes) > 1:
+        inputs = [np.ascontiguousarray(a) for a in inputs]
+        copies = [np.empty(m.shape, m.dtype) for m in made]
+        _run(code, inputs, copies, batch, constants, threads)
+        for m, copy in zip(made, copies, strict=True):
+            m[...] = copy
+        return
+    elements = [a.strides[-1] for a in inputs] + [_element_stride(m, len(batch)) or 0 for m in made]
+    bases = [a.ctypes.data for a in [*inputs, *made]]
+    size, steps = axes.pop(inner) if inner is not None else (1, (0,) * len(bases))
+    loop = _Loop(code, elements, c, threads)
+    for place in itertools.product(*(range(n) for n, _ in axes)):
+        shift = [sum(i * s[k] for i, (_, s) in zip(place, axes, strict=True)) for k in range(len(bases))]
+        loop.run(size, [b + d for b, d in zip(bases, shift, strict=True)], steps)
+
+
+def _merged_axes(shape: tuple[int, ...], strides: Sequence[tuple[int, ...]]) -> list[tuple[int, tuple[int, ...]]]:
+    """Batch axes with their steps in every array; neighbours that all arrays run through evenly are one."""
+    axes: list[tuple[int, tuple[int, ...]]] = []
+    for k, n in enumerate(shape):
+        if n == 1:
+            continue
+        steps = tuple(s[k] for s in strides)
+        if axes and all(outer == n * inner for outer, inner in zip(axes[-1][1], steps, strict=True)):
+            axes[-1] = (axes[-1][0] * n, steps)
+        else:
+            axes.append((n, steps))
+    return axes
+
+
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """Runs the batch code over one axis, on several threads when asked."""
+
+    code: Code
+    elements: Sequence[int]
+    constants: int
+    threads: int
+
+    def run(self, size: int, bases: Sequence[int], steps: Sequence[int]) -> None:
+        """States 0..size-1 from the addresses `bases` with these batch strides."""
+        lanes = self.code.host.lanes(self.code.dtype)
+        parts = min(max(1, self.threads), max(1, size // (4 * lanes)))
+        share = -(-size // (parts * lanes)) * lanes
+        work = [(start, min(share, size - start)) for start in range(0, size, share)]
+        address = self.code.batch_address()
+
+        def part(start: int, count: int) -> None:
+            self._call(address, count, [b + start * s for b, s in zip(bases, steps, strict=True)], steps)
+
+        helpers = [threading.Thread(target=part, args=piece) for piece in work[1:]]
+        for helper in helpers:
+            helper.start()
+        part(*work[0])
+        for helper in helpers:
+            helper.join()
+
+    def _call(self, address: int, count: int, bases: Sequence[int], steps: Sequence[int]) -> None:
+        table = np.array([*bases, *steps, *self.elements], dtype=np.int64)
+        width = 8 * len(bases)
+        start = table.ctypes.data
+        large = count * len(self.code.program.state) > RELEASE_ABOVE
+        kind = (ctypes.CFUNCTYPE if large else ctypes.PYFUNCTYPE)(
+            None, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
+        )
+        kind(address)(count, start, start + width, start + 2 * width, self.constants)
+
+
+def total(shape: Sequence[int]) -> int:
+    return prod(shape)

@@ -1,0 +1,115 @@
+"""Functions beyond + - * / as LLVM IR: a few instructions, or the C library's function for each lane."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable
+from functools import cache
+
+import llvmlite.binding as llvm
+
+from kane.errors import UnsupportedError
+from kane.native.text import Type
+
+LIBRARY = {
+    "sin": 1, "cos": 1, "tan": 1, "asin": 1, "acos": 1, "atan": 1, "atan2": 2, "exp": 1, "log": 1,
+    "sinh": 1, "cosh": 1, "tanh": 1, "pow": 2,
+}  # fmt: skip
+Emit = Callable[[Type, str, list[str]], list[str]]
+
+
+def _sqrt(t: Type, r: str, a: list[str]) -> list[str]:
+    return [f"{r} = call {t.name} @llvm.sqrt.{t.suffix}({t.name} {a[0]})"]
+
+
+def _abs(t: Type, r: str, a: list[str]) -> list[str]:
+    return [f"{r} = call {t.name} @llvm.fabs.{t.suffix}({t.name} {a[0]})"]
+
+
+def _sign(t: Type, r: str, a: list[str]) -> list[str]:
+    """1, -1, or the argument itself where it is 0 or NaN."""
+    zero = t.literal(0.0)
+    return [
+        f"{r}_p = fcmp ogt {t.name} {a[0]}, {zero}",
+        f"{r}_n = fcmp olt {t.name} {a[0]}, {zero}",
+        f"{r}_1 = select {t.bools} {r}_n, {t.name} {t.literal(-1.0)}, {t.name} {a[0]}",
+        f"{r} = select {t.bools} {r}_p, {t.name} {t.literal(1.0)}, {t.name} {r}_1",
+    ]
+
+
+def _select(t: Type, r: str, a: list[str]) -> list[str]:
+    return [
+        f"{r}_c = fcmp ogt {t.name} {a[0]}, {t.literal(0.0)}",
+        f"{r} = select {t.bools} {r}_c, {t.name} {a[1]}, {t.name} {a[2]}",
+    ]
+
+
+def _extreme(compare: str) -> Emit:
+    def emit(t: Type, r: str, a: list[str]) -> list[str]:
+        """The first where it wins or is NaN, else the second (which may be NaN)."""
+        return [
+            f"{r}_c = fcmp {compare} {t.name} {a[0]}, {a[1]}",
+            f"{r}_u = fcmp uno {t.name} {a[0]}, {a[0]}",
+            f"{r}_t = or {t.bools} {r}_c, {r}_u",
+            f"{r} = select {t.bools} {r}_t, {t.name} {a[0]}, {t.name} {a[1]}",
+        ]
+
+    return emit
+
+
+INLINE: dict[str, Emit] = {
+    "sqrt": _sqrt, "abs": _abs, "sign": _sign, "select": _select, "min": _extreme("olt"), "max": _extreme("ogt"),
+}  # fmt: skip
+
+
+def emit(op: str, t: Type, result: str, args: list[str]) -> list[str]:
+    """Instructions that set `result`."""
+    if op in INLINE:
+        return INLINE[op](t, result, args)
+    if op not in LIBRARY:
+        raise UnsupportedError(f"machine code knows no function {op!r}", name=op, remedy="Add it to native/functions.py.")
+    name = f"@kane_lanes_{op}_{t.lanes}" if t.lanes > 1 else f"@kane_{op}{_tail(t)}"
+    return [f"{result} = call {t.name} {name}({', '.join(f'{t.name} {a}' for a in args)})"]
+
+
+def lane_function(op: str, t: Type) -> str:
+    """IR that applies the C library's function to each lane."""
+    arity = LIBRARY[op]
+    names = [f"%x{k}" for k in range(arity)]
+    lines, before = [], "undef"
+    for lane in range(t.lanes):
+        picks = []
+        for k, name in enumerate(names):
+            lines.append(f"%p{lane}_{k} = extractelement {t.name} {name}, i32 {lane}")
+            picks.append(f"{t.scalar} %p{lane}_{k}")
+        lines.append(f"%y{lane} = call {t.scalar} @kane_{op}{_tail(t)}({', '.join(picks)})")
+        lines.append(f"%v{lane} = insertelement {t.name} {before}, {t.scalar} %y{lane}, i32 {lane}")
+        before = f"%v{lane}"
+    head = f"define internal {t.name} @kane_lanes_{op}_{t.lanes}({', '.join(f'{t.name} {n}' for n in names)}) noinline {{"
+    return "\n".join([head, *("  " + line for line in lines), f"  ret {t.name} {before}", "}", ""])
+
+
+def declaration(op: str, t: Type) -> str:
+    """IR that declares the C library's function."""
+    return f"declare {t.scalar} @kane_{op}{_tail(t)}({', '.join([t.scalar] * LIBRARY[op])})"
+
+
+def _tail(t: Type) -> str:
+    return "" if t.scalar == "double" else "f"
+
+
+@cache
+def bind_library() -> None:
+    """Make the C library's functions known to LLVM under the names above (once in a process)."""
+    libraries = [ctypes.CDLL(None)] if sys.platform != "win32" else [ctypes.CDLL("ucrtbase.dll")]
+    if sys.platform.startswith("linux"):
+        try:
+            libraries.append(ctypes.CDLL("libm.so.6"))
+        except OSError:  # another C library, which has them in the process already
+            pass
+    for op in LIBRARY:
+        for tail in ("", "f"):
+            found = next((getattr(lib, op + tail) for lib in libraries if hasattr(lib, op + tail)), None)
+            if found is not None:
+                llvm.add_symbol(f"kane_{op}{tail}", ctypes.cast(found, ctypes.c_void_p).value)

@@ -1,0 +1,86 @@
+"""What machine code needs of CPython and NumPy: addresses for its table, builtin functions made from a pointer."""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kane.native.entry import SLOTS
+
+VARIABLE, NO_ARGUMENTS, KEYWORDS = 0x80, 0x04, 0x02  # METH_FASTCALL, METH_NOARGS, METH_KEYWORDS
+OUT = sys.intern("out")
+
+
+class MethodDef(ctypes.Structure):
+    """PyMethodDef."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p), ("meth", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p),
+    )  # fmt: skip
+
+
+def has_fast_calls() -> bool:
+    """True on a 64-bit CPython with the usual object header (no free threading, no debug references)."""
+    unlocked = getattr(sys, "_is_gil_enabled", lambda: True)() is False
+    return (
+        platform.python_implementation() == "CPython"
+        and ctypes.sizeof(ctypes.c_void_p) == 8
+        and not unlocked
+        and object.__basicsize__ == 16
+        and not hasattr(sys, "getobjects")
+    )
+
+
+def method(name: str, address: int, flags: int, doc: str = "") -> MethodDef:
+    return MethodDef(name.encode(), address, flags, doc.encode())
+
+
+def builtin(definition: MethodDef, owner: object) -> Callable[..., Any]:
+    """A builtin function with `owner` as its self; the owner has to keep the definition alive."""
+    make = ctypes.pythonapi.PyCFunction_NewEx
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.POINTER(MethodDef), ctypes.py_object, ctypes.c_void_p]
+    made: Callable[..., Any] = make(ctypes.byref(definition), owner, None)
+    return made
+
+
+def fill(table: int, dtype: np.dtype[Any], more: dict[str, int]) -> None:
+    """Write the addresses that SLOTS names into a table of loaded code."""
+    numpy_api = _numpy_table()
+    known = {
+        "array_type": id(np.ndarray),
+        "descr": id(dtype),
+        "array_new": numpy_api[93],
+        "array_return": numpy_api[76],
+        "vectorcall": _python("PyObject_Vectorcall"),
+        "tuple_new": _python("PyTuple_New"),
+        "tuple_get": _python("PyTuple_GetItem"),
+        "tuple_set": _python("PyTuple_SetItem"),
+        "incref": _python("Py_IncRef"),
+        "bytes": _python("PyBytes_AsString"),
+        "save_thread": _python("PyEval_SaveThread"),
+        "restore_thread": _python("PyEval_RestoreThread"),
+        "out_name": id(OUT),
+    } | more
+    slots = (ctypes.c_int64 * len(SLOTS)).from_address(table)
+    for name, value in known.items():
+        slots[SLOTS.index(name)] = value
+
+
+def _python(name: str) -> int:
+    return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
+
+
+def _numpy_table() -> Any:
+    """The function table that NumPy exports to extension modules."""
+    if np.lib.NumpyVersion(np.__version__) >= "2.0.0":
+        from numpy._core import _multiarray_umath as umath
+    else:
+        from numpy.core import _multiarray_umath as umath  # type: ignore[no-redef]
+    unwrap = ctypes.pythonapi.PyCapsule_GetPointer
+    unwrap.restype, unwrap.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return (ctypes.c_int64 * 100).from_address(unwrap(umath._ARRAY_API, None))
