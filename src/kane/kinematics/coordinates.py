@@ -7,7 +7,7 @@ otherwise.  Followers (mimic joints) have no coordinate of their own: their valu
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from kane.errors import TopologyError
@@ -26,6 +26,7 @@ class Coordinates:
     quaternions: groups of four coordinate names with three speed names.
     positions: for a floating joint, three position names, then its quaternion group's index: velocities in child axes.
     angles: per coordinate True for an angle, False for a length, None for a quaternion component.
+    natural: the joints' own speeds, which differ from `speeds` where the user defines those.
     """
 
     names: tuple[str, ...]
@@ -34,11 +35,15 @@ class Coordinates:
     angles: tuple[bool | None, ...]
     quaternions: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
     positions: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...] = ()
+    natural: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Symbols:
-    """The references of q, u, udot, and of the rates qdot (expressions in q, u and t) by coordinate name."""
+    """The references of q, u, udot, and of the rates qdot (expressions in q, u and t) by coordinate name.
+
+    natural: the joints' own speeds by name, expressions in q, u and t.
+    """
 
     q: tuple[Ref, ...]
     u: tuple[Ref, ...]
@@ -48,6 +53,7 @@ class Symbols:
     names_q: tuple[str, ...]
     names_u: tuple[str, ...]
     names_udot: tuple[str, ...]
+    natural: dict[str, Ref] = field(default_factory=dict)
 
 
 def find_coordinates(mechanism: Mechanism) -> Coordinates:
@@ -64,9 +70,9 @@ def find_coordinates(mechanism: Mechanism) -> Coordinates:
             continue
         kind = joint_type(joint)
         own, rates = kind.coordinates(joint), kind.speeds(joint)
+        angles += [a for n, a in zip(own, kind.angles or (True,) * len(own), strict=True) if n not in names]
         names += [n for n in own if n not in names]
         speeds += [n for n in rates if n not in speeds]
-        angles += kind.angles or (True,) * len(own)
         values |= {n: f.name(n) for n in own}
         for move in kind.moves(joint, tuple(f.name(n) for n in own), rates):
             if isinstance(move, QuaternionTurn) and move.speeds is not None:
@@ -75,8 +81,19 @@ def find_coordinates(mechanism: Mechanism) -> Coordinates:
                     positions.append((own[:3], rates[3:], len(quaternions) - 1))
     for joint in followers:
         values[joint_type(joint).coordinates(joint)[0]] = _followed(mechanism, joint)
+    order = [n for n in mechanism.coordinates if n not in names]
+    angles += [False] * len(order)
+    names += order
+    values |= {n: f.name(n) for n in order}
+    speeds += [n for n in order if n not in speeds]
+    if mechanism.coordinates:
+        rank = {n: k for k, n in enumerate(mechanism.coordinates)}
+        pairs = sorted(zip(names, angles, strict=True), key=lambda item: rank.get(item[0], len(rank)))
+        names, angles = [n for n, _ in pairs], [a for _, a in pairs]
+        speeds.sort(key=lambda n: rank.get(n, len(rank)))
+    defined = tuple(s.name for s in mechanism.speeds)
     return Coordinates(
-        tuple(names), tuple(speeds), values, tuple(angles), tuple(quaternions), tuple(positions)
+        tuple(names), defined or tuple(speeds), values, tuple(angles), tuple(quaternions), tuple(positions), tuple(speeds)
     )
 
 
@@ -128,7 +145,7 @@ def make_symbols(graph: Graph, c: Coordinates) -> Symbols:
     for group, speeds, k in c.positions:
         rates |= _position_rates(graph, [refs[n] for n in c.quaternions[k][0]], [u[n] for n in speeds], group)
     return Symbols(
-        tuple(refs[n] for n in c.names), tuple(u[n] for n in c.speeds), udot, refs, rates, q_names, u_names, udot_names
+        tuple(refs[n] for n in c.names), tuple(u[n] for n in c.speeds), udot, refs, rates, q_names, u_names, udot_names, u
     )
 
 

@@ -140,14 +140,19 @@ def derive_kinematics(mechanism: Mechanism, parameters: Sequence[str] = (), grap
     graph = graph or Graph()
     coordinates = find_coordinates(mechanism)
     tree = build_tree(mechanism, coordinates)
-    symbols = make_symbols(graph, coordinates)
     free = tuple(parameters)
+    if mechanism.speeds:
+        from kane.kinematics.points import speed_symbols
+
+        symbols = speed_symbols(graph, mechanism, coordinates, free)
+    else:
+        symbols = make_symbols(graph, coordinates)
 
     def scalar(s: Scalar) -> Ref:
         return resolve(graph, mechanism, symbols, free, s)
 
     gx, gy, gz = (scalar(s) for s in mechanism.gravity)
-    floating = {names for group, _, _ in coordinates.positions for names in group}
+    floating = {names for group, _, _ in coordinates.positions for names in group} if not mechanism.speeds else set()
     motions = []
     for node in tree.nodes:
         fixed = tuple(s for m in node.fixed if (s := make_step(graph, m, scalar, symbols)) is not None)
@@ -169,7 +174,7 @@ def _motion(
             kind, rate = "turn", v.scale(g, rates_of(g, s, [scalar(angle)])[0], v.unit(axis))
         case QuaternionTurn(_, speeds):
             assert speeds is not None
-            kind, rate = "ball", [s.u[c.speeds.index(n)] for n in speeds]
+            kind, rate = "ball", [s.natural[n] for n in speeds]
         case Translate(by):
             kind, rate = "slide", rates_of(g, s, [scalar(x) for x in by])
             own_axes = any(isinstance(x, f.Formula) and not floating.isdisjoint(x.names()) for x in by)
@@ -266,7 +271,7 @@ def frame_motions(k: Kinematics, u: Sequence[Ref], udot: Sequence[Ref], gravity:
     motions: list[FrameMotion] = []
     for index, (node, m) in enumerate(zip(k.tree.nodes, k.motions, strict=True)):
         w, alpha, parts, arm = move_through(g, m.fixed, *states[node.parent])
-        rate = _with_speeds(k, m, u)
+        rate = rates_with(k, m, u)
         acc = rate_derivative(k, m, u, udot)
         if m.kind == "slide":
             w, alpha, parts, arm = move_through(g, (m.step,), w, alpha, parts, arm)
@@ -287,7 +292,7 @@ def frame_motions(k: Kinematics, u: Sequence[Ref], udot: Sequence[Ref], gravity:
     return motions
 
 
-def _with_speeds(k: Kinematics, m: NodeMotion, u: Sequence[Ref]) -> Vec:
+def rates_with(k: Kinematics, m: NodeMotion, u: Sequence[Ref]) -> Vec:
     """The rate with other values of the speeds: it is linear in them (plus prescribed motion)."""
     if tuple(u) == k.symbols.u:
         return m.rate

@@ -1,0 +1,224 @@
+"""Inertial parameters of the moving bodies, and their regrouping to base parameters.
+
+Inside the equations a body is (m, h, I): mass, first moment h = m c and inertia about the node's origin, in node axes; the equations
+are linear in them.  Bodies fixed to each other are one; sums are formed about mass centres.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from kane.graph.arena import Graph, Ref
+from kane.kinematics import vectors as v
+from kane.kinematics.motion import Kinematics, Shift, Step
+from kane.kinematics.tree import ROOT, Attached
+from kane.kinematics.vectors import INDEX, SYM_ZERO, Sym, Vec
+from kane.mechanism.model import Inertia
+
+PARAMETERS = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
+
+
+@dataclass(frozen=True, slots=True)
+class BodyInertia:
+    """Mass, first moment and inertia about the origin of a node's frame, node axes: kg, kg m, kg m^2."""
+
+    mass: Ref = 0
+    first: Vec = v.ZERO
+    tensor: Sym = SYM_ZERO
+
+    def refs(self) -> tuple[Ref, ...]:
+        """The ten parameters in the order of PARAMETERS."""
+        return (self.mass, *self.first, *self.tensor)
+
+
+@dataclass(frozen=True, slots=True)
+class RotorTerm:
+    """A motor rotor: node it drives, inertia J, ratio; for an exact one also the carrier node and its axis there."""
+
+    joint: str
+    node: int
+    inertia: Ref
+    ratio: Ref
+    carrier: int | None = None
+    axis: Vec = v.ZERO
+
+
+def combine(g: Graph, a: BodyInertia, b: BodyInertia) -> BodyInertia:
+    """Two bodies as one, in the same frame."""
+    return BodyInertia(g.add(a.mass, b.mass), v.add(g, a.first, b.first), v.sym_add(g, a.tensor, b.tensor))
+
+
+def carry_out(g: Graph, steps: Sequence[Step], body: BodyInertia) -> BodyInertia:
+    """The body's parameters in the frame before the steps: h' = h + m d, I' = I - (h x)(d x) - (d x)(h x) - m (d x)(d x)."""
+    for step in reversed(steps):
+        if isinstance(step, Shift):
+            d = step.by
+            tensor = v.sym_add(
+                g, body.tensor, v.parallel(g, body.first, d), v.sym_scale(g, body.mass, v.shell(g, d))
+            )
+            body = BodyInertia(body.mass, v.add(g, body.first, v.scale(g, body.mass, d)), tensor)
+        else:
+            body = BodyInertia(body.mass, step.out(g, body.first), step.sym_out(g, body.tensor))
+    return body
+
+
+def node_bodies(k: Kinematics) -> list[BodyInertia]:
+    """The lumped body of each node, from the description's values or named parameters."""
+    return [lump(k, node.links) for node in k.tree.nodes]
+
+
+def lump(k: Kinematics, attached: Sequence[Attached]) -> BodyInertia:
+    """All bodies attached to one frame as one body."""
+    body = BodyInertia()
+    for item in attached:
+        inertia = k.mechanism.link(item.link).inertia
+        if inertia is not None:
+            body = combine(k.graph, body, _placed(k, inertia, k.steps(item.placement)))
+    return body
+
+
+def _placed(k: Kinematics, inertia: Inertia, steps: Sequence[Step]) -> BodyInertia:
+    """One body in the frame before the steps, by way of its mass centre."""
+    g = k.graph
+    mass = k.scalar(inertia.mass)
+    cx, cy, cz = (k.scalar(s) for s in inertia.com)
+    t = [k.scalar(s) for s in inertia.moments]
+    central: Sym = (t[0], t[1], t[2], t[3], t[4], t[5])
+    for step in reversed(k.steps(inertia.axes)):
+        if not isinstance(step, Shift):
+            central = step.sym_out(g, central)
+    com: Vec = (cx, cy, cz)
+    for step in reversed(steps):
+        if isinstance(step, Shift):
+            com = v.add(g, com, step.by)
+        else:
+            com, central = step.out(g, com), step.sym_out(g, central)
+    return BodyInertia(mass, v.scale(g, mass, com), v.sym_add(g, central, v.sym_scale(g, mass, v.shell(g, com))))
+
+
+def symbolic_bodies(
+    k: Kinematics, bodies: Sequence[BodyInertia], wanted: Sequence[str] | None = None
+) -> tuple[list[BodyInertia], dict[str, Ref]]:
+    """Bodies with their ten parameters as symbols "link.m", "link.hx", ..., and what each symbol stands for.
+
+    Parameters that are identically zero stay zero; `wanted` limits the symbols to these names ("link" for all ten of a link).
+    Parameters that are already formulas in named parameters stay as they are.
+    """
+    made: dict[str, Ref] = {}
+    result = []
+    for node, body in zip(k.tree.nodes, bodies, strict=True):
+        name = node.links[0].link if node.links else node.name
+        refs = []
+        for letter, ref in zip(PARAMETERS, body.refs(), strict=True):
+            full = f"{name}.{letter}"
+            if ref < 2 or _has_symbols(k.graph, ref) or not (wanted is None or name in wanted or full in wanted):
+                refs.append(ref)
+            else:
+                refs.append(k.graph.symbol(full, "parameter"))
+                made[full] = ref
+        result.append(from_refs(refs))
+    return result, made
+
+
+def from_refs(refs: Sequence[Ref]) -> BodyInertia:
+    """A body from its ten parameters in the order of PARAMETERS."""
+    m, hx, hy, hz, xx, xy, xz, yy, yz, zz = refs
+    return BodyInertia(m, (hx, hy, hz), (xx, xy, xz, yy, yz, zz))
+
+
+def _has_symbols(g: Graph, ref: Ref) -> bool:
+    stack, seen = [ref >> 1], set()
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if g.op[node] == "sym":
+            return True
+        stack += [a >> 1 for a in g.args[node]]
+    return False
+
+
+def rotor_terms(k: Kinematics) -> list[RotorTerm]:
+    """The rotors of all joints; reflected unless the description asks for exact ones."""
+    g = k.graph
+    terms = []
+    for joint in k.mechanism.joints:
+        if joint.rotor is None:
+            continue
+        node = next((i for i, n in enumerate(k.tree.nodes) if n.joint == joint.name), None)
+        if node is None:
+            continue
+        inertia, ratio = k.scalar(joint.rotor.inertia), k.scalar(joint.rotor.ratio)
+        if not joint.rotor.exact:
+            terms.append(RotorTerm(joint.name, node, inertia, ratio))
+            continue
+        carrier, placement = k.tree.locate(joint.rotor.carrier or joint.parent)
+        axis = joint.rotor.axis or joint.axis
+        steps = list(k.steps(placement))
+        if joint.rotor.axis is None and joint.rotor.carrier is None:
+            steps += k.steps(joint.placement)
+        x, y, z = (k.scalar(s) for s in axis)
+        length = g.sqrt(g.dot((x, y, z), (x, y, z)))
+        spin = v.scale(g, g.div(g.one, length), (x, y, z))
+        for step in reversed(steps):
+            spin = spin if isinstance(step, Shift) else step.out(g, spin)
+        terms.append(RotorTerm(joint.name, node, inertia, ratio, carrier if carrier != ROOT else None, spin))
+    return terms
+
+
+def regroup(k: Kinematics, bodies: Sequence[BodyInertia]) -> list[BodyInertia]:
+    """Bodies with the parameters that a joint cannot tell from its parent's moved there (Khalil and Kleinfinger 1987).
+
+    Turn about axis z of the node: m, hz and diag(Iyy, Iyy, 0) go to the parent (any axis likewise); slide: the whole tensor goes.  Torques
+    are unchanged; the regrouped values are the base parameters of chains in general position.
+    """
+    g = k.graph
+    result = list(bodies)
+    for index in reversed(range(len(result))):
+        m, parent = k.motions[index], k.tree.nodes[index].parent
+        body = result[index]
+        if m.kind == "ball" or m.own_axes:
+            continue
+        if m.kind == "turn":
+            assert m.axis is not None
+            moved = _turn_invariant(body, m.axis)
+        else:
+            moved = BodyInertia(0, v.ZERO, body.tensor)
+        kept = [g.sub(a, b) for a, b in zip(body.refs(), moved.refs(), strict=True)]
+        result[index] = from_refs(kept)
+        if parent != ROOT:
+            placed = carry_out(g, m.fixed, moved)
+            result[parent] = combine(g, result[parent], placed)
+    return result
+
+
+def _turn_invariant(body: BodyInertia, axis: int) -> BodyInertia:
+    """The part of a body that turning about the axis does not change: mass, moment along it, axial symmetric tensor."""
+    j = (axis + 1) % 3
+    across = body.tensor[INDEX[j][j]]
+    tensor = list(SYM_ZERO)
+    for i in range(3):
+        if i != axis:
+            tensor[INDEX[i][i]] = across
+    first = [0, 0, 0]
+    first[axis] = body.first[axis]
+    return BodyInertia(
+        body.mass, (first[0], first[1], first[2]), (tensor[0], tensor[1], tensor[2], tensor[3], tensor[4], tensor[5])
+    )
+
+
+def numeric_value(g: Graph, ref: Ref) -> Fraction | float | None:
+    """The number a parameter expression is: exact where rational, else a float; None when it has symbols."""
+    exact = g.value_of(ref)
+    if exact is not None:
+        return exact
+    if _has_symbols(g, ref):
+        return None
+    from kane.graph.evaluate import evaluate
+    from kane.graph.program import build_program
+
+    program = build_program(g, "value", (), [("value", (), [ref])])
+    return float(evaluate(program, {})["value"])
