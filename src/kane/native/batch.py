@@ -48,7 +48,7 @@ def batch_function(program: Program, t: Type) -> str:
         lines += [
             f"br i1 %{name}_direct, label %{name}_ready, label %{name}_pack",
             f"{name}_pack:",
-            f"call void @pack(ptr %{name}_here, i64 %{name}_bs, i64 %{name}_es, i64 {size}, i64 %m, ptr %{name}_buffer)",
+            f"call void @pack(ptr %{name}_here, {_steps(name, size)}, ptr %{name}_buffer)",
             f"br label %{name}_ready",
             f"{name}_ready:",
         ]
@@ -57,7 +57,7 @@ def batch_function(program: Program, t: Type) -> str:
         lines += [
             f"br i1 %{name}_direct, label %{name}_done, label %{name}_unpack",
             f"{name}_unpack:",
-            f"call void @unpack(ptr %{name}_buffer, ptr %{name}_here, i64 %{name}_bs, i64 %{name}_es, i64 {size}, i64 %m)",
+            f"call void @unpack(ptr %{name}_buffer, ptr %{name}_here, {_steps(name, size)})",
             f"br label %{name}_done",
             f"{name}_done:",
         ]
@@ -72,6 +72,10 @@ def batch_function(program: Program, t: Type) -> str:
     ]
     head = "define void @batch(i64 %n, ptr %pointers, ptr %batch_strides, ptr %element_strides, ptr %c) {"
     return "\n".join([_pack(t), _unpack(t), head, "start:", *("  " + line for line in lines), "}", ""])
+
+
+def _steps(name: str, size: int) -> str:
+    return f"i64 %{name}_bs, i64 %{name}_es, i64 {size}, i64 %m"
 
 
 def _pack(t: Type) -> str:
@@ -109,7 +113,8 @@ def _pack(t: Type) -> str:
         "end:",
         "ret void",
     ]
-    head = "define internal void @pack(ptr noalias %from, i64 %bs, i64 %es, i64 %count, i64 %m, ptr noalias %buffer) noinline {"
+    steps = "i64 %bs, i64 %es, i64 %count, i64 %m"
+    head = f"define internal void @pack(ptr noalias %from, {steps}, ptr noalias %buffer) noinline {{"
     return "\n".join([head, "start:", *("  " + line for line in lines), "}"])
 
 
@@ -165,5 +170,6 @@ def _unpack(t: Type) -> str:
         "end:",
         "ret void",
     ]
-    head = "define internal void @unpack(ptr noalias %buffer, ptr noalias %to, i64 %bs, i64 %es, i64 %count, i64 %m) noinline {"
+    steps = "i64 %bs, i64 %es, i64 %count, i64 %m"
+    head = f"define internal void @unpack(ptr noalias %buffer, ptr noalias %to, {steps}) noinline {{"
     return "\n".join([head, "start:", *("  " + line for line in lines), "}"])

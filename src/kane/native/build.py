@@ -1,4 +1,4 @@
-"""From a Program to machine code: constants, source of each module, loading; batches are compiled at their first use."""
+"""From a Program to machine code: constants, source of each module, loading; batches compile at their first use."""
 
 from __future__ import annotations
 
@@ -168,6 +168,7 @@ def single_source(program: Program, constants: Constants, dtype: Dtype, host: Ho
 def batch_source(program: Program, constants: Constants, dtype: Dtype, host: Host) -> str:
     """IR of the module for batches."""
     t = scalar_type(dtype).widened(host.lanes(dtype))
-    return "\n".join([support(program, [t]), state_functions(program, constants, t, t, "state_v"), batch_function(program, t)])
+    kernel = state_functions(program, constants, t, t, "state_v")
+    return "\n".join([support(program, [t]), kernel, batch_function(program, t)])
 
 

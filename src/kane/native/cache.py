@@ -1,7 +1,7 @@
 """Object code on disk, named by a hash of its source and the machine; nothing there is trusted without a check.
 
-A file holds a magic word, the key, the SHA-256 of the object code, and the code.  A file that does not verify, is a link, or
-that somebody else owns or may write to, is ignored and replaced.
+A file holds a magic word, the key, the SHA-256 of the object code, and the code.  A file that does not verify, is a
+link, or that somebody else owns or may write to, is ignored and replaced.
 """
 
 from __future__ import annotations

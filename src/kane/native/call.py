@@ -7,7 +7,6 @@ import itertools
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,15 +17,15 @@ from kane.native.build import Code
 from kane.native.entry import RELEASE_ABOVE, parameter
 
 Array = np.ndarray[Any, Any]
+Shape = tuple[int, ...]
 SHORT = 64  # an inner axis below this is not worth a loop of its own: copy instead
 
 
 @dataclass(frozen=True, slots=True)
 class General:
-    """Callable with any arrays; `keep` holds what fast entries to the same code must not lose."""
+    """Callable with any arrays."""
 
     code: Code
-    keep: list[Any]
 
     def __call__(self, *arrays: Any, out: Any = None, threads: int = 1) -> Any:
         code = self.code
@@ -36,10 +35,10 @@ class General:
         constants = code.defaults
         if p is not None and len(given) > p:
             if given[p].ndim > 1:
-                return General(code.with_parameters(), [])(*given, out=out, threads=threads)
+                return General(code.with_parameters())(*given, out=out, threads=threads)
             constants = code.constants_of(np.ascontiguousarray(given.pop(p)))
         made, answer = _outputs(code, given, batch, out)
-        _run(code, given, made, batch, constants, threads)
+        _run(code, given, made, batch, 0 if constants is None else constants.ctypes.data, threads)
         results = []
         for target, temporary in zip(answer, made, strict=True):
             if target is not temporary:
@@ -125,18 +124,17 @@ def _outputs(code: Code, given: Sequence[Array], batch: tuple[int, ...], out: An
         )
     made = []
     for o, shape, target in zip(program.outputs, shapes, answer, strict=True):
+        where = f"{program.name}: out for {o.name}"
         if not isinstance(target, np.ndarray):
-            raise ShapeError(f"{program.name}: out for {o.name} is a {type(target).__name__}, expected an array {shape}.", name="out")
+            kind = type(target).__name__
+            raise ShapeError(f"{where} is a {kind}, expected an array {shape}.", name="out", value=kind)
         if target.shape != shape:
-            raise ShapeError(
-                f"{program.name}: out for {o.name} has shape {target.shape}, expected {shape}.", name="out", value=target.shape
-            )
+            raise ShapeError(f"{where} has shape {target.shape}, expected {shape}.", name="out", value=target.shape)
         if not target.flags.writeable:
-            raise ShapeError(f"{program.name}: out for {o.name} is read-only.", name="out", remedy="Pass a writeable array.")
+            raise ShapeError(f"{where} is read-only.", name="out", remedy="Pass a writeable array.")
         if not np.can_cast(dtype, target.dtype, "same_kind"):
-            raise ShapeError(
-                f"{program.name}: out for {o.name} has dtype {target.dtype}, expected {dtype}.", name="out", value=str(target.dtype)
-            )
+            kind = str(target.dtype)
+            raise ShapeError(f"{where} has dtype {kind}, expected {dtype}.", name="out", value=kind)
         direct = (
             target.dtype == dtype
             and target.flags.aligned
@@ -162,10 +160,8 @@ def _element_stride(array: Array, batch_rank: int) -> int | None:
     return axes[-1][1] if axes else array.dtype.itemsize
 
 
-def _run(
-    code: Code, given: Sequence[Array], made: Sequence[Array], batch: tuple[int, ...], constants: Array | None, threads: int
-) -> None:
-    c = 0 if constants is None else constants.ctypes.data
+def _run(code: Code, given: Sequence[Array], made: Sequence[Array], batch: Shape, c: int, threads: int) -> None:
+    """Compute `made` from `given`; c: address of the constants."""
     if not batch:
         arrays = [np.ascontiguousarray(a) for a in given]
         targets = [m if m.flags.c_contiguous else np.empty(m.shape, m.dtype) for m in made]
@@ -183,7 +179,7 @@ def _run(
     if inner is not None and axes[inner][0] < SHORT and len(axes) > 1:
         inputs = [np.ascontiguousarray(a) for a in inputs]
         copies = [np.empty(m.shape, m.dtype) for m in made]
-        _run(code, inputs, copies, batch, constants, threads)
+        _run(code, inputs, copies, batch, c, threads)
         for m, copy in zip(made, copies, strict=True):
             m[...] = copy
         return
@@ -247,6 +243,3 @@ class _Loop:
         )
         kind(address)(count, start, start + width, start + 2 * width, self.constants)
 
-
-def total(shape: Sequence[int]) -> int:
-    return prod(shape)

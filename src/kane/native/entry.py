@@ -1,9 +1,9 @@
 """The doors to the machine code as LLVM IR: the call from Python for plain arrays, the bound call, the C pointer.
 
-`@call` is a METH_FASTCALL | METH_KEYWORDS function.  It serves arguments that are exactly NumPy arrays of the right dtype,
-aligned, either all single states (n,) or all batches (N, n), with an optional `out=` for single states; all else it
-hands to its `self`, the general path in Python.  Addresses of the interpreter and of NumPy come through a table that is
-filled after loading (SLOTS), so that object code can be kept on disk.
+`@call` is a function by the vectorcall protocol (and METH_FASTCALL | METH_KEYWORDS).  It serves arguments that are
+exactly NumPy arrays of the right dtype, aligned, either all single states (n,) or all batches (N, n), with an optional `out=`
+for single states; all else it hands to the general path in Python.  Addresses of the interpreter and of NumPy come
+through a table that is filled after loading (SLOTS), so that object code can be kept on disk.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from kane.graph.program import Program
 from kane.native.text import Type
 
 SLOTS = (
-    "array_type", "descr", "array_new", "array_return", "vectorcall", "tuple_new", "tuple_get", "tuple_set", "incref", "bytes",
-    "save_thread", "restore_thread", "out_name", "batch", "defaults", "memo_constants", "memo_parameters", "memo_valid",
+    "array_type", "descr", "array_new", "array_return", "vectorcall", "tuple_new", "tuple_get", "tuple_set", "incref",
+    "bytes", "save_thread", "restore_thread", "out_name", "general", "batch", "defaults", "memo_constants",
+    "memo_parameters", "memo_valid",
 )  # fmt: skip
 # offsets in a NumPy array object (the same in NumPy 1 and 2, with CPython's two-word object header)
 TYPE, DATA, ND, DIMS, STRIDES, DESCR, FLAGS = 8, 16, 24, 32, 40, 56, 64
@@ -105,6 +106,7 @@ class _Code:
 
 def _call(program: Program, t: Type) -> str:
     code, general = _Code(), "general"
+    code.do(f"%nargs = and i64 %flagged, {(1 << 63) - 1}")
     inputs, p = states(program), parameter(program)
     count = len(inputs)
     given = code(f"icmp eq i64 %nargs, {count + 1}") if p is not None else None
@@ -143,11 +145,11 @@ def _call(program: Program, t: Type) -> str:
         code.label("plural")
         _plural(code, program, t, objects, constants)
     code.label("general")
-    code.do(f"{'%answer'} = call ptr {code.slot('vectorcall')}(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)")
+    code.do(f"{'%answer'} = call ptr {code.slot('vectorcall')}(ptr {code.slot('general')}, ptr %args, i64 %nargs, ptr %kwnames)")
     code.do("ret ptr %answer")
     code.label("failed")
     code.do("ret ptr null")
-    return code.function("define ptr @call(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)")
+    return code.function("define ptr @call(ptr %self, ptr %args, i64 %flagged, ptr %kwnames)")
 
 
 def _last_label(code: _Code) -> str:

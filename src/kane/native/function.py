@@ -14,7 +14,7 @@ from kane.native.build import Choices, Code, make_code
 from kane.native.call import General, checked
 from kane.native.entry import parameter
 from kane.native.host import Dtype, this_host
-from kane.native.interpreter import KEYWORDS, NO_ARGUMENTS, VARIABLE, builtin, has_fast_calls, method
+from kane.native.interpreter import NO_ARGUMENTS, builtin, directly_called, fill, has_fast_calls, method, set_entry
 
 Array = np.ndarray[Any, Any]
 
@@ -26,11 +26,12 @@ class NativeFunction:
     program: Program
     dtype: Dtype
     default_parameters: Array | None
-    call: Callable[..., Any]
+    general: General
     code: Code
 
-    def __call__(self, *arrays: Any, **options: Any) -> Any:
-        return self.call(*arrays, **options)
+    def __call__(self, *arrays: Any, out: Any = None, threads: int = 1) -> Any:
+        """The outputs at these arrays; instances are called through machine code instead where the interpreter allows."""
+        return self.general(*arrays, out=out, threads=threads)
 
     def prepare(self, *arrays: Array, out: Array | tuple[Array, ...] | None = None) -> Callable[[], Any]:
         """A function without arguments that computes from these very arrays into `out` (made when None) and returns it.
@@ -45,12 +46,13 @@ class NativeFunction:
         for item, array in zip(program.inputs, arrays, strict=False):
             same = isinstance(array, np.ndarray) and array.dtype == code.array_dtype and array.flags.c_contiguous
             if not same or checked(program.name, item, array, code.array_dtype) is not array:
+                wanted = f"expected a contiguous {self.dtype} array (..., {item.size})"
                 raise ShapeError(
-                    f"{program.name}: {item.name} cannot be bound; expected a contiguous {self.dtype} array (..., {item.size}).",
+                    f"{program.name}: {item.name} cannot be bound; {wanted}.",
                     name=item.name,
                     remedy="Pass np.ascontiguousarray(x, dtype=...), and keep writing into it.",
                 )
-        general = General(code, [])
+        general = self.general
         single = all(a.ndim == 1 for a in arrays)
         if out is None:
             made = general(*arrays)
@@ -73,8 +75,8 @@ class NativeFunction:
     def address(self) -> int:
         """The C function `void f(const T *in0, ..., T *out0, ...)` for one state; T is double or float.
 
-        Arrays in the order of program.inputs and program.outputs, contiguous, apart from each other.  A null pointer for
-        the parameters means the default ones.  Re-entrant.  Valid as long as this object lives.
+        Arrays in the order of program.inputs and program.outputs, contiguous, apart from each other.  A null pointer
+        for the parameters means the default ones.  Re-entrant.  Valid as long as this object lives.
         """
         return self.code.single.address("pointer")
 
@@ -82,10 +84,11 @@ class NativeFunction:
     def batch_address(self) -> int:
         """The C function for n states:
 
-        `void f(int64_t n, void *const *arrays, const int64_t *batch_strides, const int64_t *element_strides, const T *c)`
+        `void f(int64_t n, void *const *arrays, const int64_t *batch_strides, const int64_t *element_strides,
+        const T *constants)`
 
-        Inputs (without parameters), then outputs; strides in bytes; c from `constants`, or null when there are no
-        parameters.  Outputs must not overlap inputs.  Re-entrant.  Compiled at its first mention.
+        Inputs (without parameters), then outputs; strides in bytes; constants from `constants`, or null when there are
+        no parameters.  Outputs must not overlap inputs.  Re-entrant.  Compiled at its first mention.
         """
         return self.code.batch_address()
 
@@ -129,17 +132,10 @@ def compile_program(
             raise ShapeError(f"{program.name}: default parameters have shape {defaults.shape}, expected one vector.")
         defaults.flags.writeable = False
     code = make_code(program, dtype, this_host(), cache, defaults)
-    keep: list[Any] = []
-    general = General(code, keep)
-    call: Callable[..., Any] = general
-    if has_fast_calls():
-        definition = method(program.name, code.single.address("call"), VARIABLE | KEYWORDS, _doc(program))
-        keep.append(definition)
-        call = builtin(definition, general)
-    return NativeFunction(program, dtype, defaults, call, code)
-
-
-def _doc(program: Program) -> str:
-    inputs = ", ".join(f"{i.name} (..., {i.size})" for i in program.inputs)
-    outputs = ", ".join(f"{o.name} (..., {', '.join(map(str, o.shape))})" for o in program.outputs)
-    return f"{program.name}: {inputs} -> {outputs}; out=, threads="
+    general = General(code)
+    if not has_fast_calls():
+        return NativeFunction(program, dtype, defaults, general, code)
+    fill(code.single_table(), code.array_dtype, {"general": id(general)})
+    function: NativeFunction = directly_called(NativeFunction)(program, dtype, defaults, general, code)
+    set_entry(function, code.single.address("call"))
+    return function

@@ -68,7 +68,8 @@ def emit(op: str, t: Type, result: str, args: list[str]) -> list[str]:
     if op in INLINE:
         return INLINE[op](t, result, args)
     if op not in LIBRARY:
-        raise UnsupportedError(f"machine code knows no function {op!r}", name=op, remedy="Add it to native/functions.py.")
+        remedy = "Add it to native/functions.py."
+        raise UnsupportedError(f"machine code knows no function {op!r}.", name=op, remedy=remedy)
     name = f"@kane_lanes_{op}_{t.lanes}" if t.lanes > 1 else f"@kane_{op}{_tail(t)}"
     return [f"{result} = call {t.name} {name}({', '.join(f'{t.name} {a}' for a in args)})"]
 
@@ -86,7 +87,8 @@ def lane_function(op: str, t: Type) -> str:
         lines.append(f"%y{lane} = call {t.scalar} @kane_{op}{_tail(t)}({', '.join(picks)})")
         lines.append(f"%v{lane} = insertelement {t.name} {before}, {t.scalar} %y{lane}, i32 {lane}")
         before = f"%v{lane}"
-    head = f"define internal {t.name} @kane_lanes_{op}_{t.lanes}({', '.join(f'{t.name} {n}' for n in names)}) noinline {{"
+    arguments = ", ".join(f"{t.name} {n}" for n in names)
+    head = f"define internal {t.name} @kane_lanes_{op}_{t.lanes}({arguments}) noinline {{"
     return "\n".join([head, *("  " + line for line in lines), f"  ret {t.name} {before}", "}", ""])
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import platform
 import sys
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from kane.native.entry import SLOTS
 
-VARIABLE, NO_ARGUMENTS, KEYWORDS = 0x80, 0x04, 0x02  # METH_FASTCALL, METH_NOARGS, METH_KEYWORDS
+NO_ARGUMENTS = 0x04  # METH_NOARGS
 OUT = sys.intern("out")
 
 
@@ -48,6 +50,58 @@ def builtin(definition: MethodDef, owner: object) -> Callable[..., Any]:
     return made
 
 
+class _Member(ctypes.Structure):
+    """PyMemberDef."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p), ("type", ctypes.c_int), ("offset", ctypes.c_ssize_t), ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )  # fmt: skip
+
+
+class _Slot(ctypes.Structure):
+    """PyType_Slot."""
+
+    _fields_ = (("slot", ctypes.c_int), ("value", ctypes.c_void_p))
+
+
+class _Spec(ctypes.Structure):
+    """PyType_Spec."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p), ("basicsize", ctypes.c_int), ("itemsize", ctypes.c_int), ("flags", ctypes.c_uint),
+        ("slots", ctypes.POINTER(_Slot)),
+    )  # fmt: skip
+
+
+@cache
+def directly_called(base: type) -> type:
+    """A subclass whose instances are called through a pointer of their own (PEP 590), set by `set_entry`."""
+    offset = base.__basicsize__
+    integer, read_only = 19, 1  # Py_T_PYSSIZET, Py_READONLY
+    members = (_Member * 2)(_Member(b"__vectorcalloffset__", integer, offset, read_only, None))
+    tp_call, tp_members = 50, 72
+    slots = (_Slot * 3)(
+        _Slot(tp_call, _python("PyVectorcall_Call")), _Slot(tp_members, ctypes.cast(members, ctypes.c_void_p))
+    )
+    default, vectorcall = 1 << 18, 1 << 11  # Py_TPFLAGS_DEFAULT, Py_TPFLAGS_HAVE_VECTORCALL
+    name = f"{base.__module__}.{base.__name__}".encode()
+    make = ctypes.pythonapi.PyType_FromSpecWithBases
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.POINTER(_Spec), ctypes.py_object]
+    made: type = make(ctypes.byref(_Spec(name, offset + 8, 0, default | vectorcall, slots)), (base,))
+    _ALIVE.append((members, slots, name))
+    return made
+
+
+_ALIVE: list[Any] = []  # what types made above point to
+
+
+def set_entry(instance: object, address: int) -> None:
+    """Let a call of this instance of a `directly_called` class go to a vectorcall function."""
+    place = id(instance) + type(instance).__basicsize__ - 8
+    ctypes.c_int64.from_address(place).value = address
+
+
 def fill(table: int, dtype: np.dtype[Any], more: dict[str, int]) -> None:
     """Write the addresses that SLOTS names into a table of loaded code."""
     numpy_api = _numpy_table()
@@ -78,9 +132,9 @@ def _python(name: str) -> int:
 def _numpy_table() -> Any:
     """The function table that NumPy exports to extension modules."""
     if np.lib.NumpyVersion(np.__version__) >= "2.0.0":
-        from numpy._core import _multiarray_umath as umath
+        umath: Any = importlib.import_module("numpy._core._multiarray_umath")
     else:
-        from numpy.core import _multiarray_umath as umath  # type: ignore[no-redef]
+        umath = importlib.import_module("numpy.core._multiarray_umath")
     unwrap = ctypes.pythonapi.PyCapsule_GetPointer
     unwrap.restype, unwrap.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     return (ctypes.c_int64 * 100).from_address(unwrap(umath._ARRAY_API, None))

@@ -136,7 +136,7 @@ def _last_blocks(program: Program) -> dict[int, int]:
 
 
 def _stores(program: Program, start: int, stop: int, first: bool) -> dict[int, list[tuple[str, int, int]]]:
-    """Output elements by the value that they show: array, element, sign.  The first block also stores what needs no state."""
+    """Output elements by the value they show: array, element, sign.  The first block also stores what needs no state."""
     stores: dict[int, list[tuple[str, int, int]]] = {}
     for n, out in enumerate(program.outputs):
         for k, ref in enumerate(out.refs):

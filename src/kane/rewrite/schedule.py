@@ -1,4 +1,4 @@
-"""The order of the state section: sines and cosines together in front, then the rest for short live ranges or short waits.
+"""The order of the state section: sines and cosines together in front, then the rest for short lives or short waits.
 
 The order changes no value, only how well a processor overlaps the operations and how many values live at a time.
 """
@@ -22,9 +22,9 @@ def schedule(program: Program, order: Order = "depth", window: int = 64) -> Prog
     """The program with its state section in another order; blocks are dropped.
 
     Sines and cosines come in groups (first those whose argument needs no other one), each directly behind what their
-    arguments need, so that a group can be computed as one vector.  `depth` keeps the given order otherwise: an operation
-    comes right before its first use.  `critical` takes next, among the `window` earliest operations that are ready,
-    the one with the longest chain of waiting operations behind it.
+    arguments need, so that a group can be computed as one vector.  `depth` keeps the given order otherwise: an
+    operation comes right before its first use.  `critical` takes next, among the `window` earliest operations that are
+    ready, the one with the longest chain of waiting operations behind it.
     """
     state = list(program.state)
     if order == "critical":
@@ -63,7 +63,7 @@ def _trig_first(program: Program, order: Sequence[int]) -> list[int]:
     for _, group in sorted(groups.items()):
         needed = _ancestors(program, group, placed) - set(group)
         # one argument's sine and cosine side by side, in the order of their arguments
-        group.sort(key=lambda i: (position.get(values[i].args[0] >> 1, values[i].args[0] >> 1), values[i].op))
+        group.sort(key=lambda i: (position.get(values[i].args[0] >> 1, -1), values[i].args[0] >> 1, values[i].op))
         fresh = sorted(needed, key=position.__getitem__) + group
         placed.update(fresh)
         result += fresh

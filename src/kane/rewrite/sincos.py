@@ -6,7 +6,8 @@ Cody and Waite's reduction with fused multiply-add, then a polynomial each on |r
     z = r r                              s = r + (r z) S(z)      c = (1 - z/2) + (z z) C(z)
     sin x = (s, c, -s, -c)[k mod 4]      cos x = (c, -s, -c, s)[k mod 4]
 
-Every product that meets a sum is one fma; polynomials are grouped in pairs: (a0 + a1 z) + z2 ((a2 + a3 z) + z2 (a4 + a5 z)).
+Every product that meets a sum is one fma; polynomials are grouped in pairs, w = z z:
+(a0 + a1 z) + w ((a2 + a3 z) + w (a4 + a5 z)).
 k comes from adding a large number whose last bits hold it (`magic`), so NaN and infinities pass without a conversion.
 Above |x| = `limit` callers take the C library's functions, per element.  At most 2 units in the last place below.
 

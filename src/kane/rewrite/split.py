@@ -12,10 +12,10 @@ TRIG = ("sin", "cos")
 def split(program: Program, size: int = 2000) -> Program:
     """The program with blocks of about `size` state instructions (never more than 5/4 of it).
 
-    A cut is made where the fewest values live across it, in the last two fifths before the limit, and never inside a run
-    of sines and cosines.  live_in lists the values of earlier blocks that a block uses, live_out its own values that
-    later blocks use; inputs, numbers and constants are at hand everywhere, and output elements are stored by the block
-    that computes them.
+    A cut is made where the fewest values live across it, in the last two fifths before the limit, and never inside a
+    run of sines and cosines.  live_in lists the values of earlier blocks that a block uses, live_out its own values
+    that later blocks use; inputs, numbers and constants are at hand everywhere, and output elements are stored by the
+    block that computes them.
     """
     if size < 1:
         raise ValueError(f"blocks of {size} instructions; size is at least 1")
