@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from kane.errors import FormatError
-from kane.formats.urdf_parts import Reader, flatten_mimics, named, read_joint, read_link, read_materials
+from kane.formats.urdf_parts import Reader, flatten_mimics, read_joint, read_link, read_materials
 from kane.formats.urdf_tags import foreign
 from kane.formats.values import Numbers, exact_decimal
 from kane.formats.xml import Element, parse_xml
@@ -22,12 +22,17 @@ _MASSLESS_NOTE = "has no inertial: zero mass"
 
 
 def read_urdf(
-    source: str | bytes | os.PathLike[str], *, base: Literal["fixed", "floating"] = "fixed", snap: float = 1e-11, strict: bool = False
+    source: str | bytes | os.PathLike[str],
+    *,
+    base: Literal["fixed", "floating"] = "fixed",
+    snap: float = 1e-11,
+    strict: bool = False,
 ) -> Mechanism:
     """The mechanism that a URDF describes, with its import report.
 
-    source: path, or the document itself as text or bytes.  base: "floating" puts a joint "root" of type "floating" in front
-    of the file's root link.  snap: roll, pitch and yaw closer than this (rad) to a multiple of pi/12 become that multiple.
+    source: path, or the document itself as text or bytes.  base: "floating" puts a joint "root" of type "floating" in
+    front of the file's root link.  snap: roll, pitch and yaw closer than this (rad) to a multiple of pi/12 become that
+    multiple.
     strict: what would be repaired, and unknown tags that resemble URDF's, are refused.
     Raises FormatError, NumberError, TopologyError, UnsupportedError with file, line, element, value and remedy.
     """
@@ -44,23 +49,34 @@ def content(source: str | bytes | os.PathLike[str]) -> tuple[bytes | str, str | 
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise FormatError(
-            f"The file {os.fspath(source)!r} cannot be read: {reason}.", code="FileError", file=os.fspath(source),
-            name=os.fspath(source), remedy="Check the path.",
+            f"The file {os.fspath(source)!r} cannot be read: {reason}.",
+            code="FileError",
+            file=os.fspath(source),
+            name=os.fspath(source),
+            remedy="Check the path.",
         ) from None
 
 
 def from_element(
-    root: Element, file: str | None, *, base: Literal["fixed", "floating"] = "fixed", snap: float = 1e-11, strict: bool = False
+    root: Element,
+    file: str | None,
+    *,
+    base: Literal["fixed", "floating"] = "fixed",
+    snap: float = 1e-11,
+    strict: bool = False,
 ) -> Mechanism:
     """The mechanism of a parsed <robot>."""
     if root.tag != "robot":
         raise FormatError(
-            f"The root element is <{root.tag}>, not <robot>.", file=file, line=root.line, element=f"<{root.tag}>",
+            f"The root element is <{root.tag}>, not <robot>.",
+            file=file,
+            line=root.line,
+            element=f"<{root.tag}>",
             remedy="Give a URDF file; MJCF and SDF are read when the extension or the root element says so.",
         )
     _no_macros(root, file)
     reader = Reader(Numbers(file, snap), strict)
-    notes, vendors = foreign(root, file, strict)
+    notes, _ = foreign(root, file, strict)
     reader.notes += notes
     name = root.attributes.get("name", "").strip()
     if not name:
@@ -85,7 +101,9 @@ def floating(mechanism: Mechanism) -> tuple[Mechanism, Note]:
     root = mechanism.root
     outgoing = [joint for joint in mechanism.joints if joint.parent == root]
     if mechanism.link(root).inertia is None and len(outgoing) == 1 and outgoing[0].type == "floating":
-        return mechanism, Note("defaulted", f"the base floats on joint {outgoing[0].name!r} of the file", outgoing[0].name)
+        return mechanism, Note(
+            "defaulted", f"the base floats on joint {outgoing[0].name!r} of the file", outgoing[0].name
+        )
     world = _free("world", {link.name for link in mechanism.links})
     label = _free("root", {joint.name for joint in mechanism.joints})
     joint = Joint(label, "floating", world, root)
@@ -107,8 +125,11 @@ def _no_macros(root: Element, file: str | None) -> None:
         for candidate in (element, *element.children):
             if candidate.tag.startswith("xacro:") and candidate.tag.split(":")[1] in _MACROS:
                 raise FormatError(
-                    f"<{candidate.tag}> is a xacro instruction: the file is not expanded.", code="XacroError", file=file,
-                    line=candidate.line, element=f"<{candidate.tag}>",
+                    f"<{candidate.tag}> is a xacro instruction: the file is not expanded.",
+                    code="XacroError",
+                    file=file,
+                    line=candidate.line,
+                    element=f"<{candidate.tag}>",
                     remedy="Read it under a name that ends in .xacro (extra kane[xacro]), or expand it first.",
                 )
 
@@ -145,17 +166,31 @@ def _with_rotors(reader: Reader, root: Element, joints: list[Joint]) -> list[Joi
         ratio = _value(element, actuators, _RATIO_TAGS)
         if len(ends) != 1 or len(actuators) > 1:
             if ends:
-                reader.note("ignored", f"transmission {label!r} couples {len(ends)} joints; it has no effect", label, element.line)
+                reader.note(
+                    "ignored",
+                    f"transmission {label!r} couples {len(ends)} joints; it has no effect",
+                    label,
+                    element.line,
+                )
             continue
         name = ends[0].attributes.get("name", "")
         if name not in table:
-            reader.note("ignored", f"transmission {label!r} names the joint {name!r}, which does not exist", label, element.line)
+            reader.note(
+                "ignored", f"transmission {label!r} names the joint {name!r}, which does not exist", label, element.line
+            )
         elif inertia is None:
             if ratio is not None and ratio != 1:
-                reader.note("ignored", f"transmission {label!r}: ratio {float(ratio):g} of joint {name!r} without rotor inertia has "
-                            "no effect; give rotors", name, element.line)
+                reader.note(
+                    "ignored",
+                    f"transmission {label!r}: ratio {float(ratio):g} of joint {name!r} without rotor inertia has "
+                    "no effect; give rotors",
+                    name,
+                    element.line,
+                )
         elif len(JOINT_TYPES[joints[table[name]].type].angles) == 1:
-            joints[table[name]] = replace(joints[table[name]], rotor=Rotor(inertia, Fraction(1) if ratio is None else ratio))
+            joints[table[name]] = replace(
+                joints[table[name]], rotor=Rotor(inertia, Fraction(1) if ratio is None else ratio)
+            )
     return joints
 
 

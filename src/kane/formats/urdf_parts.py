@@ -10,8 +10,9 @@ from kane.errors import FormatError, InputError, NumberError, TopologyError, Uns
 from kane.formats.values import Numbers, last_digit
 from kane.formats.xml import Element
 from kane.mechanism import formula as f
+from kane.mechanism.formula import Scalar
 from kane.mechanism.joints import JOINT_TYPES
-from kane.mechanism.model import Geometry, Inertia, Joint, Limits, Link, Mimic, Note, Placement, Scalar, Vector
+from kane.mechanism.model import Geometry, Inertia, Joint, Limits, Link, Mimic, Note, Placement, Vector
 
 Color = tuple[float, float, float, float]
 _X: Vector = (Fraction(1), Fraction(0), Fraction(0))
@@ -39,7 +40,9 @@ class Reader:
     def note(self, kind: str, text: str, name: str, line: int | None) -> None:
         self.notes.append(Note(kind, text, name, line))
 
-    def refuse(self, message: str, element: Element, name: str, remedy: str, kind: type[InputError] = FormatError) -> InputError:
+    def refuse(
+        self, message: str, element: Element, name: str, remedy: str, kind: type[InputError] = FormatError
+    ) -> InputError:
         return kind(message, file=self.file, line=element.line, element=f"<{element.tag}>", name=name, remedy=remedy)
 
     def repaired(self, message: str, element: Element, name: str, remedy: str) -> None:
@@ -53,7 +56,7 @@ def named(reader: Reader, element: Element, attribute: str = "name") -> str:
     """The name an element must have."""
     value = element.attributes.get(attribute, "").strip()
     if not value:
-        raise reader.refuse(f"<{element.tag}> has no {attribute}.", element, element.tag, f"Add {attribute}=\"...\".")
+        raise reader.refuse(f"<{element.tag}> has no {attribute}.", element, element.tag, f'Add {attribute}="...".')
     return value
 
 
@@ -81,13 +84,17 @@ def read_inertia(reader: Reader, element: Element, owner: str) -> Inertia:
     mass_element, tensor = only(reader, element, "mass", owner), only(reader, element, "inertia", owner)
     origin = only(reader, element, "origin", owner)
     if mass_element is None or "value" not in mass_element.attributes:
-        reader.repaired(f"{owner} has an <inertial> without mass; 0 is used.", mass_element or element, owner, "Add <mass value>.")
+        reader.repaired(
+            f"{owner} has an <inertial> without mass; 0 is used.", mass_element or element, owner, "Add <mass value>."
+        )
         mass = Fraction(0)
     else:
         mass = numbers.one(mass_element.attributes["value"], mass_element, owner)
     moments, resolution = [Fraction(0)] * 6, 0.0
     if tensor is None:
-        reader.repaired(f"{owner} has an <inertial> without inertia; 0 is used.", element, owner, "Add <inertia ixx ...>.")
+        reader.repaired(
+            f"{owner} has an <inertial> without inertia; 0 is used.", element, owner, "Add <inertia ixx ...>."
+        )
     else:
         texts = [tensor.attributes.get(key) for key in _MOMENTS]
         missing = [key for key, text in zip(_MOMENTS, texts, strict=True) if text is None]
@@ -119,9 +126,7 @@ def _shapes(reader: Reader, visual: Element, owner: str) -> list[Geometry]:
     try:
         placement = reader.numbers.placement(visual.first("origin"), owner)
         color = _color(reader, visual.first("material"), owner)
-        return [
-            g for shape in geometry.children if (g := _shape(reader, shape, placement, color, owner)) is not None
-        ]
+        return [g for shape in geometry.children if (g := _shape(reader, shape, placement, color, owner)) is not None]
     except NumberError as error:
         if reader.strict:
             raise
@@ -129,9 +134,7 @@ def _shapes(reader: Reader, visual: Element, owner: str) -> list[Geometry]:
         return []
 
 
-def _shape(
-    reader: Reader, shape: Element, placement: Placement, color: Color | None, owner: str
-) -> Geometry | None:
+def _shape(reader: Reader, shape: Element, placement: Placement, color: Color | None, owner: str) -> Geometry | None:
     get = shape.attributes.get
     if shape.tag == "mesh":
         scale = get("scale")
@@ -190,10 +193,20 @@ def read_joint(reader: Reader, element: Element) -> Joint:
     axis = _axis(reader, element, kind, owner)
     damping, friction, stiffness, rest = _dynamics(reader, element, owner)
     return Joint(
-        name, kind, ends[0], ends[1], placement, axis,
-        limits=_limits(reader, element, kind, owner), damping=damping, friction=friction, stiffness=stiffness, rest=rest,
+        name,
+        kind,
+        ends[0],
+        ends[1],
+        placement,
+        axis,
+        limits=_limits(reader, element, kind, owner),
+        damping=damping,
+        friction=friction,
+        stiffness=stiffness,
+        rest=rest,
         pitch=_pitch(reader, element, owner) if kind == "screw" else Fraction(0),
-        mimic=_mimic(reader, element, kind, owner), line=element.line,
+        mimic=_mimic(reader, element, kind, owner),
+        line=element.line,
     )
 
 
@@ -203,13 +216,19 @@ def _joint_type(reader: Reader, element: Element, name: str) -> str:
     if kind in URDF_TYPES:
         return kind
     if kind in _FOREIGN_TYPES:
-        reader.repaired(f"joint {name!r} is {text!r}, which plain URDF does not have.", element, name, f"Use {URDF_TYPES}.")
+        reader.repaired(
+            f"joint {name!r} is {text!r}, which plain URDF does not have.", element, name, f"Use {URDF_TYPES}."
+        )
         return kind
     close = get_close_matches(text.lower(), (*URDF_TYPES, *_FOREIGN_TYPES), 1, 0.6)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     raise UnsupportedError(
         f"joint {name!r} has the unknown type {text!r}.{hint}" if text else f"joint {name!r} has no type.",
-        file=reader.file, line=element.line, element=f"<{element.tag}>", name=name, value=text,
+        file=reader.file,
+        line=element.line,
+        element=f"<{element.tag}>",
+        name=name,
+        value=text,
         remedy=f"Use one of: {', '.join(k for k in JOINT_TYPES if k != 'general')}.",
     )
 
@@ -223,15 +242,24 @@ def _axis(reader: Reader, element: Element, kind: str, owner: str) -> Vector:
     if kind in ("fixed", "floating", "spherical"):
         return axis if any(axis) else _X
     if not any(axis):
-        raise reader.refuse(f"{owner} has the axis 0 0 0.", found, owner, "Give the direction of its axis.", NumberError)
-    largest = max(abs(v) for v in axis)  # type: ignore[type-var, arg-type]
-    bound = largest * Fraction(reader.numbers.snap)  # type: ignore[operator]
-    kept = tuple(Fraction(0) if abs(v) <= bound else v for v in axis)  # type: ignore[operator, arg-type]
+        raise reader.refuse(
+            f"{owner} has the axis 0 0 0.", found, owner, "Give the direction of its axis.", NumberError
+        )
+    largest = max(abs(v) for v in axis)
+    bound = largest * Fraction(reader.numbers.snap)
+    kept = tuple(Fraction(0) if abs(v) <= bound else v for v in axis)
     if kept != axis:
-        reader.note("snapped", f"axis {found.attributes['xyz'].strip()} of {owner}: tiny components read as 0", owner, found.line)
-    length = sum(float(v) ** 2 for v in kept) ** 0.5  # type: ignore[arg-type]
+        reader.note(
+            "snapped",
+            f"axis {found.attributes['xyz'].strip()} of {owner}: tiny components read as 0",
+            owner,
+            found.line,
+        )
+    length = sum(float(v) ** 2 for v in kept) ** 0.5
     if abs(length - 1.0) > 1e-3:
-        reader.note("repaired", f"axis of {owner} has length {length:.6g}; only its direction is used", owner, found.line)
+        reader.note(
+            "repaired", f"axis of {owner} has length {length:.6g}; only its direction is used", owner, found.line
+        )
     return kept[0], kept[1], kept[2]
 
 
@@ -267,7 +295,10 @@ def _dynamics(reader: Reader, element: Element, owner: str) -> tuple[Scalar, Sca
     if found is None:
         return Fraction(0), Fraction(0), Fraction(0), Fraction(0)
     keys = ("damping", "friction", "spring_stiffness", "spring_reference")
-    d, c, k, r = (reader.numbers.one(found.attributes[key], found, owner) if key in found.attributes else Fraction(0) for key in keys)
+    d, c, k, r = (
+        reader.numbers.one(found.attributes[key], found, owner) if key in found.attributes else Fraction(0)
+        for key in keys
+    )
     for key, number in zip(keys[:2], (d, c), strict=True):
         if number < 0:
             reader.note("nonphysical", f"{owner} has negative {key} {float(number):g}", owner, found.line)
@@ -280,7 +311,9 @@ def _pitch(reader: Reader, element: Element, owner: str) -> Scalar:
         if child.tag in ("drake:screw_thread_pitch", "screw_thread_pitch", "thread_pitch"):
             turn = reader.numbers.one(child.attributes.get("value", child.text), child, owner)
             return f.formula(turn) / (2 * f.PI)
-    raise reader.refuse(f"{owner} is a screw without a pitch.", element, owner, "Add <drake:screw_thread_pitch value> (m a turn).")
+    raise reader.refuse(
+        f"{owner} is a screw without a pitch.", element, owner, "Add <drake:screw_thread_pitch value> (m a turn)."
+    )
 
 
 def _mimic(reader: Reader, element: Element, kind: str, owner: str) -> Mimic | None:
@@ -289,14 +322,20 @@ def _mimic(reader: Reader, element: Element, kind: str, owner: str) -> Mimic | N
         return None
     leader = named(reader, found, "joint")
     get = found.attributes.get
-    ratio, offset = reader.numbers.one(get("multiplier", "1"), found, owner), reader.numbers.one(get("offset", "0"), found, owner)
+    ratio, offset = (
+        reader.numbers.one(get("multiplier", "1"), found, owner),
+        reader.numbers.one(get("offset", "0"), found, owner),
+    )
     if kind == "fixed":
         reader.note("ignored", f"{owner} is fixed; its mimic rule has no effect", owner, found.line)
         return None
     if len(JOINT_TYPES[kind].angles) != 1:
         raise reader.refuse(
             f"{owner} of type {kind!r} has {len(JOINT_TYPES[kind].angles)} coordinates and cannot follow another joint.",
-            found, owner, "Only joints of one coordinate can mimic.", UnsupportedError,
+            found,
+            owner,
+            "Only joints of one coordinate can mimic.",
+            UnsupportedError,
         )
     return Mimic(leader, ratio, offset)
 
@@ -319,14 +358,23 @@ def _flattened(joint: Joint, table: dict[str, Joint], file: str | None) -> Joint
         leader = table.get(rule.joint)
         if leader is None:
             raise TopologyError(
-                f"joint {chain[-1]!r} mimics {rule.joint!r}, which does not exist.", file=file, line=table[chain[-1]].line,
-                element="<mimic>", name=chain[-1], value=rule.joint, remedy=f"Name an existing joint{_similar(rule.joint, table)}.",
+                f"joint {chain[-1]!r} mimics {rule.joint!r}, which does not exist.",
+                file=file,
+                line=table[chain[-1]].line,
+                element="<mimic>",
+                name=chain[-1],
+                value=rule.joint,
+                remedy=f"Name an existing joint{_similar(rule.joint, table)}.",
             )
         if leader.name in chain:
             ring = chain[chain.index(leader.name) :]
             raise TopologyError(
-                f"joints mimic each other in a circle: {' -> '.join([*ring, leader.name])}.", file=file, line=joint.line,
-                element="<mimic>", name=", ".join(ring), remedy="Let one of them be independent.",
+                f"joints mimic each other in a circle: {' -> '.join([*ring, leader.name])}.",
+                file=file,
+                line=joint.line,
+                element="<mimic>",
+                name=", ".join(ring),
+                remedy="Let one of them be independent.",
             )
         if leader.mimic is None:
             break
@@ -336,8 +384,13 @@ def _flattened(joint: Joint, table: dict[str, Joint], file: str | None) -> Joint
         ratio = f.mul(ratio, rule.ratio)
     if len(JOINT_TYPES[leader.type].angles) != 1:
         raise TopologyError(
-            f"joint {chain[-1]!r} mimics {leader.name!r}, which is of type {leader.type!r}.", file=file, line=joint.line,
-            element="<mimic>", name=joint.name, value=leader.name, remedy="Follow a joint of one coordinate.",
+            f"joint {chain[-1]!r} mimics {leader.name!r}, which is of type {leader.type!r}.",
+            file=file,
+            line=joint.line,
+            element="<mimic>",
+            name=joint.name,
+            value=leader.name,
+            remedy="Follow a joint of one coordinate.",
         )
     return replace(joint, mimic=Mimic(leader.name, ratio, offset))
 

@@ -30,8 +30,15 @@ CHILDREN: dict[str, tuple[str, ...]] = {
     "link": ("inertial", "visual", "collision"),
     "inertial": ("origin", "mass", "inertia"),
     "joint": ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller"),
-    "origin": _NONE, "mass": _NONE, "inertia": _NONE, "parent": _NONE, "child": _NONE, "axis": _NONE,
-    "limit": _NONE, "dynamics": _NONE, "mimic": _NONE,
+    "origin": _NONE,
+    "mass": _NONE,
+    "inertia": _NONE,
+    "parent": _NONE,
+    "child": _NONE,
+    "axis": _NONE,
+    "limit": _NONE,
+    "dynamics": _NONE,
+    "mimic": _NONE,
 }
 _HOME = {tag: parent for parent in ("link", "inertial", "joint") for tag in CHILDREN[parent] if tag != "origin"}
 
@@ -71,17 +78,29 @@ def foreign(root: Element, file: str | None, strict: bool) -> tuple[list[Note], 
     findings.sort(key=lambda note: note.line or 0)
     if strict and findings:
         first = findings[0]
-        raise FormatError(first.text, file=file, line=first.line, name=first.name, element=first.name,
-                          remedy="Correct it, or read the file without strict.")
+        raise FormatError(
+            first.text,
+            file=file,
+            line=first.line,
+            name=first.name,
+            element=first.name,
+            remedy="Correct it, or read the file without strict.",
+        )
     lines = [
-        Note("ignored", f"vendor element <{tag}>{_times(len(found))}", tag, found[0].line) for tag, found in vendors.items()
+        Note("ignored", f"vendor element <{tag}>{_times(len(found))}", tag, found[0].line)
+        for tag, found in vendors.items()
     ]
     lines.sort(key=lambda note: note.line or 0)
     return findings + lines, vendors
 
 
 def _finding(element: Element, where: str, remedy: str) -> Note:
-    return Note("ignored", f"{element} {where} is not known to URDF and has no effect: {remedy}", f"<{element.tag}>", element.line)
+    return Note(
+        "ignored",
+        f"{element} {where} is not known to URDF and has no effect: {remedy}",
+        f"<{element.tag}>",
+        element.line,
+    )
 
 
 def _suggestion(tag: str, parent: str, known: tuple[str, ...]) -> str | None:

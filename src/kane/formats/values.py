@@ -11,8 +11,9 @@ from kane.errors import NumberError
 from kane.formats.xml import Element
 from kane.mechanism import formula as f
 from kane.mechanism.formula import Scalar
-from kane.mechanism.model import Axis, Move, Placement, QuaternionTurn, Translate, Turn, Vector
+from kane.mechanism.model import Axis, Move, Placement, QuaternionTurn, Translate, Turn
 
+Triple = tuple[Fraction, Fraction, Fraction]
 _DECIMAL = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,6}))?")
 _LARGEST_EXPONENT = 308
 _LONGEST = 400
@@ -55,7 +56,7 @@ class Numbers:
     file: str | None
     snap: float = 1e-11
     known: dict[str, Fraction] = field(default_factory=dict)
-    vectors: dict[str, Vector] = field(default_factory=dict)
+    vectors: dict[str, Triple] = field(default_factory=dict)
     snapped: list[tuple[str, str, int]] = field(default_factory=list)
 
     def one(self, text: str, element: Element, owner: str = "") -> Fraction:
@@ -68,7 +69,7 @@ class Numbers:
             self.known[text] = value
         return value
 
-    def vector(self, text: str, element: Element, owner: str = "") -> Vector:
+    def vector(self, text: str, element: Element, owner: str = "") -> Triple:
         """Three numbers separated by XML white space."""
         value = self.vectors.get(text)
         if value is None:
@@ -79,11 +80,17 @@ class Numbers:
             self.vectors[text] = value = (x, y, z)
         return value
 
-    def error(self, text: str, element: Element, owner: str, what: str = "is not a finite decimal number") -> NumberError:
+    def error(
+        self, text: str, element: Element, owner: str, what: str = "is not a finite decimal number"
+    ) -> NumberError:
         inside = f" in {owner}" if owner else ""
         return NumberError(
             f"{text.strip()!r} in <{element.tag}>{inside} {what}.",
-            file=self.file, line=element.line, element=f"<{element.tag}>", name=owner or None, value=text.strip(),
+            file=self.file,
+            line=element.line,
+            element=f"<{element.tag}>",
+            name=owner or None,
+            value=text.strip(),
             remedy="Write decimal numbers with a point, such as 0.25 or 2.5e-3, separated by blanks.",
         )
 
@@ -99,13 +106,13 @@ class Numbers:
         self.snapped.append((f"{radians!r} rad read as {f.scalar_text(exact)}", owner, element.line))
         return exact
 
-    def turns(self, rpy: Vector, element: Element, owner: str = "") -> tuple[Move, ...]:
+    def turns(self, rpy: Triple, element: Element, owner: str = "") -> tuple[Move, ...]:
         """Moves of roll, pitch, yaw about fixed axes: about z by yaw, new y by pitch, new x by roll; zero turns left out."""
         moves: list[Move] = []
         for axis in (2, 1, 0):
             value = rpy[axis]
             if value:
-                angle = self.angle(value, element, owner)  # type: ignore[arg-type]
+                angle = self.angle(value, element, owner)
                 if not f.is_zero(angle):
                     moves.append(Turn(_AXES[axis], angle))
         return tuple(moves)

@@ -58,7 +58,10 @@ def parse_xml(data: bytes | str, file: str | None = None) -> Element:
             if len(stack) > _DEPTH:
                 raise FormatError(
                     f"Elements are nested more than {_DEPTH} deep.",
-                    file=file, line=element.line, element=f"<{tag}>", remedy="Check the file for damage.",
+                    file=file,
+                    line=element.line,
+                    element=f"<{tag}>",
+                    remedy="Check the file for damage.",
                 )
         else:
             root.append(element)
@@ -74,7 +77,10 @@ def parse_xml(data: bytes | str, file: str | None = None) -> Element:
     def entity(name: str, *rest: object) -> None:
         raise FormatError(
             f"The document declares the entity {name!r}; entities are not expanded.",
-            file=file, line=parser.CurrentLineNumber, element="<!ENTITY>", name=name,
+            file=file,
+            line=parser.CurrentLineNumber,
+            element="<!ENTITY>",
+            name=name,
             remedy="Write the text itself in place of the entity.",
         )
 
@@ -87,7 +93,9 @@ def parse_xml(data: bytes | str, file: str | None = None) -> Element:
     except expat.ExpatError as error:
         raise FormatError(
             f"The XML does not parse: {expat.ErrorString(error.code)} at column {error.offset + 1}.",
-            file=file, line=error.lineno, remedy="Correct the XML there.",
+            file=file,
+            line=error.lineno,
+            remedy="Correct the XML there.",
         ) from None
     return root[0]
 
@@ -122,5 +130,9 @@ def _transcoded(data: bytes, name: str, file: str | None) -> bytes:
     except (LookupError, UnicodeError) as error:
         raise FormatError(
             f"The text cannot be read in the encoding {name!r} ({error}).",
-            file=file, line=1, element="<?xml?>", value=name, remedy="Declare the encoding the file is written in.",
+            file=file,
+            line=1,
+            element="<?xml?>",
+            value=name,
+            remedy="Declare the encoding the file is written in.",
         ) from None

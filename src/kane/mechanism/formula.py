@@ -22,6 +22,7 @@ _BINARY = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**"}
 _RANK = {"add": 1, "sub": 1, "mul": 2, "div": 2, "neg": 3, "pow": 4}
 _AST = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow"}
 _CALLS = {"sin", "cos", "sqrt", *FUNCTIONS}
+MEASURES = frozenset(("velocity", "material_velocity", "angular_velocity", "position", "distance", "distance_dot"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +211,8 @@ def _from_ast(node: ast.expr) -> Formula:
             return name(identifier)
         case ast.Call(ast.Name(called), arguments, []) if called in _CALLS:
             return Formula(called, tuple(_from_ast(a) for a in arguments))
+        case ast.Call(ast.Name(called), arguments, []) if called in MEASURES:  # a component of a motion, by names
+            return name(ast.unparse(node))
     raise ValueError(f"{ast.unparse(node)!r} is not allowed")
 
 
@@ -266,7 +269,7 @@ def scalar_text(value: Scalar) -> str:
 
 def number(value: Scalar, values: Mapping[str, float] | None = None) -> float:
     """The floating-point value of a scalar, with values for its names."""
-    return value.evaluate(values or {}) if isinstance(value, Formula) else float(value)
+    return value.evaluate({} if values is None else values) if isinstance(value, Formula) else float(value)
 
 
 def build(value: Scalar, graph: Graph, resolve: Callable[[str], Ref]) -> Ref:
