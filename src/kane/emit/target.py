@@ -13,7 +13,8 @@ from kane.errors import InputError, UnsupportedError
 from kane.graph.functions import FUNCTIONS
 from kane.graph.program import Input, Program
 
-LOCAL = ("k", "i", "n", "bad", "batch", "out", "differs", "state")  # what the frames of the targets call their own
+# what the frames of the targets call their own
+LOCAL = ("k", "i", "n", "bad", "batch", "out", "differs", "state", "number_type", "kind")
 
 
 class Target(Protocol):
