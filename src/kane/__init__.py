@@ -1,0 +1,85 @@
+"""kane: explicit equations of motion of robots and mechanisms, exact, in few operations, compiled.
+
+Names are loaded when they are first used, so that importing the package is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kane.api.dynamics import Dynamics
+    from kane.api.equations import Equations, Expression, derive
+    from kane.api.robot import Robot, load, robot_names
+    from kane.errors import (
+        ConvergenceError,
+        FormatError,
+        InertiaError,
+        InputError,
+        KaneError,
+        MasslessJointError,
+        MissingExtraError,
+        NumberError,
+        ShapeError,
+        TopologyError,
+        UnknownNameError,
+        UnsupportedError,
+    )
+    from kane.mechanism.model import Mechanism
+
+_HOMES = {
+    "kane.api.dynamics": ("Dynamics",),
+    "kane.api.equations": ("Equations", "Expression", "derive"),
+    "kane.api.robot": ("Robot", "load", "robot_names"),
+    "kane.mechanism.model": ("Mechanism",),
+    "kane.errors": (
+        "ConvergenceError",
+        "FormatError",
+        "InertiaError",
+        "InputError",
+        "KaneError",
+        "MasslessJointError",
+        "MissingExtraError",
+        "NumberError",
+        "ShapeError",
+        "TopologyError",
+        "UnknownNameError",
+        "UnsupportedError",
+    ),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "ConvergenceError",
+    "Dynamics",
+    "Equations",
+    "Expression",
+    "FormatError",
+    "InertiaError",
+    "InputError",
+    "KaneError",
+    "MasslessJointError",
+    "Mechanism",
+    "MissingExtraError",
+    "NumberError",
+    "Robot",
+    "ShapeError",
+    "TopologyError",
+    "UnknownNameError",
+    "UnsupportedError",
+    "derive",
+    "load",
+    "robot_names",
+]
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'kane' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

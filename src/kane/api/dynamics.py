@@ -1,0 +1,102 @@
+"""Dynamics: the tasks of a robot as compiled functions of NumPy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kane.native import NativeFunction, compile_program
+
+if TYPE_CHECKING:
+    from kane.api.equations import Counts, Dtype, Equations
+
+
+class TaskFunction:
+    """A task as an attribute: compiled at its first mention, then the compiled function itself."""
+
+    def __init__(self, doc: str) -> None:
+        self.__doc__ = doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Dynamics | None, owner: type) -> Any:
+        if instance is None:
+            return self
+        made = instance.function(self.name)
+        instance.__dict__[self.name] = made
+        return made
+
+
+class Dynamics:
+    """Compiled functions of a robot.
+
+    Arrays are (n,) or (..., n), joints in file order, SI units; `out=` takes the result; where external frames were named, w (..., 6 k) follows
+    the arguments shown, and run-time parameters p come last.
+    """
+
+    inverse_dynamics = TaskFunction("tau (..., nv) of a motion: M qdd + bias; (q, qd, qdd).")
+    forward_dynamics = TaskFunction("qdd (..., nv) of generalized forces; (q, qd, tau).")
+    mass_matrix = TaskFunction("M (..., nv, nv), symmetric; (q).")
+    bias_forces = TaskFunction("M qdd + bias = tau: Coriolis, centrifugal and gravity forces (..., nv); (q, qd).")
+    gravity_forces = TaskFunction("tau that holds the robot still (..., nv); (q).")
+    coriolis_matrix = TaskFunction("C (..., nv, nv) with C qd the velocity terms and Mdot - 2 C skew; (q, qd).")
+    coriolis_times = TaskFunction("C(q, qd) v (..., nv); (q, qd, v).")
+    kinetic_energy = TaskFunction("T (...,), J; (q, qd).")
+    potential_energy = TaskFunction("V (...,), J, of weight; (q).")
+    kinematic_equations = TaskFunction("qdot (..., nq) from speeds; (q, qd).")
+    generalized_inertia_forces = TaskFunction("F_r* (..., nv), Kane's generalized inertia forces; (q, qd, qdd).")
+    generalized_active_forces = TaskFunction("F_r (..., nv) of weight and external wrenches; (q).")
+    friction_forces = TaskFunction("b qd + f sign(qd) (..., nv): torque that overcomes joint friction; (qd).")
+    passive_forces = TaskFunction("-k (q - rest) - b qd (..., nv): forces of joint springs and dampers; (q, qd).")
+    inverse_dynamics_derivatives = TaskFunction("(dtau/dq, dtau/dqd, M), each (..., nv, nv); (q, qd, qdd).")
+    forward_dynamics_derivatives = TaskFunction("(dqdd/dq, dqdd/dqd, M^-1), each (..., nv, nv); (q, qd, tau).")
+    regressor = TaskFunction("Y (..., nv, 10 bodies) with tau = Y pi; (q, qd, qdd).")
+    slotine_li_regressor = TaskFunction("Y with M qdd_r + C qd_r + g = Y pi; (q, qd, qd_r, qdd_r).")
+
+    def __init__(self, equations: Equations, dtype: Dtype = "float64", cache: bool = True) -> None:
+        self.equations = equations
+        self.dtype: Dtype = dtype
+        self._cache = cache
+        self._frames: dict[tuple[str, str], NativeFunction] = {}
+
+    @property
+    def counts(self) -> Counts:
+        """OperationCounts by task name ("jacobian:tool" for a task of a frame)."""
+        return self.equations.counts
+
+    def function(self, task: str, frame: str | None = None) -> NativeFunction:
+        """A task as a compiled function; each call compiles (or loads from the disk cache)."""
+        made = self.equations.derived(task, frame)
+        values = list(made.parameters.values())
+        known = bool(values) and all(v is not None for v in values)
+        defaults = np.array(values, dtype=np.float64) if known else None
+        return compile_program(made.program, self.dtype, self._cache, defaults)
+
+    def forward_kinematics(self, q: Any, frame: str, **options: Any) -> Any:
+        """Pose (..., 4, 4) of a frame or link in N: N coordinates of a point from its frame coordinates."""
+        return self._of_frame("forward_kinematics", frame)(q, **options)
+
+    def jacobian(self, q: Any, frame: str, **options: Any) -> Any:
+        """J (..., 6, nv) of a frame: angular rows first, axes of N, at the frame's origin."""
+        return self._of_frame("jacobian", frame)(q, **options)
+
+    def jacobian_rate(self, q: Any, qd: Any, frame: str, **options: Any) -> Any:
+        """dJ/dt (..., 6, nv)."""
+        return self._of_frame("jacobian_rate", frame)(q, qd, **options)
+
+    def partial_velocities(self, q: Any, frame: str, **options: Any) -> Any:
+        """v_r (..., nv, 3): partial velocities of a frame's origin, axes of N."""
+        return self._of_frame("partial_velocities", frame)(q, **options)
+
+    def partial_angular_velocities(self, q: Any, frame: str, **options: Any) -> Any:
+        """w_r (..., nv, 3): partial angular velocities of a frame, axes of N."""
+        return self._of_frame("partial_angular_velocities", frame)(q, **options)
+
+    def _of_frame(self, task: str, frame: str) -> Callable[..., Any]:
+        key = (task, frame)
+        if key not in self._frames:
+            self._frames[key] = self.function(task, frame)
+        return self._frames[key]

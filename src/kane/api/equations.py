@@ -1,0 +1,239 @@
+"""Equations: the expressions of every task of a robot, their programs and counts, and the way to compiled functions.
+
+The one cache of the facade is here: each task is derived once per Equations object, at its first mention.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any, Literal
+
+from kane.equations.derive import Derived, derive_task, find_task
+from kane.equations.system import Parameters
+from kane.equations.tasks import TASKS
+from kane.errors import UnknownNameError
+from kane.graph.arena import Graph, Ref
+from kane.graph.program import OperationCounts, Program
+from kane.kinematics.coordinates import find_coordinates
+from kane.mechanism.model import Mechanism
+
+if TYPE_CHECKING:
+    from kane.api.dynamics import Dynamics
+    from kane.api.robot import Robot
+
+DEFAULT_TASKS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias_forces", "gravity_forces")
+Dtype = Literal["float64", "float32"]
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """An exact expression of the state and the parameters, in the user's names."""
+
+    graph: Graph
+    ref: Ref
+
+    def __str__(self) -> str:
+        """Readable text; beyond about 60 nodes with numbered intermediates."""
+        from kane.emit.text import expression_text
+
+        return expression_text(self.graph, self.ref)
+
+    __repr__ = __str__
+
+    def latex(self) -> str:
+        """The expression in LaTeX."""
+        from kane.emit.latex import expression_latex
+
+        return expression_latex(self.graph, self.ref)
+
+    def mathml(self) -> str:
+        """The expression in MathML Core."""
+        from kane.emit.mathml import expression_mathml
+
+        return expression_mathml(self.graph, self.ref)
+
+    def to_sympy(self) -> Any:
+        """The expression in SymPy (extra: sympy)."""
+        from kane.emit.sympy_ import to_sympy
+
+        return to_sympy(self.graph, self.ref)
+
+    def __eq__(self, other: object) -> bool:
+        """Equality as functions, decided by residues, for expressions and for rational numbers."""
+        if isinstance(other, Expression):
+            if other.graph is self.graph:
+                return self.ref == other.ref
+            return self.graph.field == other.graph.field and self._residue() == other._residue()
+        try:
+            return self._residue() == self.graph.residue_of(self.graph.number(other))  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._residue())
+
+    def _residue(self) -> int:
+        return self.graph.residue_of(self.ref)
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionArray:
+    """An array of expressions; index like a NumPy array: M[0, 1], tau[2]; iterate over its elements."""
+
+    graph: Graph
+    shape: tuple[int, ...]
+    refs: tuple[Ref, ...]
+
+    def __getitem__(self, index: int | tuple[int, ...]) -> Expression:
+        """The element at integer indices; IndexError names the shape."""
+        at = index if isinstance(index, tuple) else (index,)
+        if len(at) != len(self.shape):
+            raise IndexError(f"{len(at)} indices for an array of shape {self.shape}")
+        flat = 0
+        for i, n in zip(at, self.shape, strict=True):
+            if not -n <= i < n:
+                raise IndexError(f"index {at} is outside the shape {self.shape}")
+            flat = flat * n + i % n
+        return Expression(self.graph, self.refs[flat])
+
+    def __iter__(self) -> Iterator[Expression]:
+        return (Expression(self.graph, ref) for ref in self.refs)
+
+    def __len__(self) -> int:
+        return prod(self.shape)
+
+    def __str__(self) -> str:
+        return "\n".join(f"[{self._index(k)}] {e}" for k, e in enumerate(self))
+
+    __repr__ = __str__
+
+    def _index(self, flat: int) -> str:
+        at = []
+        for n in reversed(self.shape):
+            flat, i = divmod(flat, n)
+            at.append(str(i))
+        return ", ".join(reversed(at))
+
+
+class Counts(Mapping[str, OperationCounts]):
+    """Operation counts by task name, derived when asked for."""
+
+    def __init__(self, equations: Equations) -> None:
+        self._equations = equations
+
+    def __getitem__(self, task: str) -> OperationCounts:
+        name, _, frame = task.partition(":")
+        return self._equations.program(name, frame or None).counts
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, task in TASKS.items() if not task.per_frame)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class Equations:
+    """The equations of motion of a robot.
+
+    A task by its name gives its expressions (`eq.mass_matrix[0, 1]`); `program(task)` its straight-line form, `counts[task]` its operations,
+    `compile()` functions.  Tasks of a frame: `eq.expressions("jacobian", frame="tool")`.
+    """
+
+    def __init__(
+        self, mechanism: Mechanism, parameters: Parameters = "numeric", external: Sequence[str] = ()
+    ) -> None:
+        self.mechanism = mechanism
+        self.parameters: Parameters = parameters
+        self.external = tuple(external)
+        self.counts = Counts(self)
+        self._derived: dict[tuple[str, str | None], Derived] = {}
+
+    def derived(self, task: str, frame: str | None = None) -> Derived:
+        """The task's program with the graph it came from; derived once.
+
+        Raises UnknownNameError for an unknown task, and for a task of a frame without one.
+        """
+        key = (task, frame)
+        if key not in self._derived:
+            if find_task(task).per_frame and frame is None:
+                raise UnknownNameError(
+                    f"{task} wants the name of a frame or link.", name=task, remedy=f"For example frame={self.frames[-1]!r}."
+                )
+            self._derived[key] = derive_task(self.mechanism, task, frame, self.parameters, self.external)
+        return self._derived[key]
+
+    def program(self, task: str, frame: str | None = None) -> Program:
+        """The straight-line program of a task."""
+        return self.derived(task, frame).program
+
+    def expressions(self, task: str, frame: str | None = None) -> dict[str, ExpressionArray]:
+        """All outputs of a task as expressions, by name."""
+        made = self.derived(task, frame)
+        return {name: ExpressionArray(made.graph, shape, refs) for name, shape, refs in made.outputs}
+
+    def __getattr__(self, name: str) -> ExpressionArray:
+        if name.startswith("_") or name not in TASKS:
+            raise AttributeError(f"Equations has no attribute {name!r}; tasks are: {', '.join(TASKS)}")
+        outputs = self.expressions(name)
+        if len(outputs) > 1:
+            raise AttributeError(f"{name} has several outputs ({', '.join(outputs)}); use expressions({name!r})")
+        return next(iter(outputs.values()))
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """Links and frames that poses and Jacobians can be asked of."""
+        return (*(link.name for link in self.mechanism.links), *(frame.name for frame in self.mechanism.frames))
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """Names of the run-time parameters, in the order of the vector p."""
+        return tuple(self.derived("inverse_dynamics").parameters)
+
+    @property
+    def parameter_values(self) -> tuple[float | None, ...]:
+        """Their values in the description; None where it has none."""
+        return tuple(self.derived("inverse_dynamics").parameters.values())
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        return find_coordinates(self.mechanism).names
+
+    @property
+    def speed_names(self) -> tuple[str, ...]:
+        return find_coordinates(self.mechanism).speeds
+
+    def compile(self, tasks: Sequence[str] | None = None, dtype: Dtype = "float64", cache: bool = True) -> Dynamics:
+        """Compiled functions of the tasks; those named here are compiled now, others at their first mention.
+
+        A function takes arrays (n,) or (..., n) in the order of its inputs, then w (external wrenches) and p (parameters) where there are any.
+        """
+        from kane.api.dynamics import Dynamics
+
+        dynamics = Dynamics(self, dtype, cache)
+        for task in tasks or ():
+            if not find_task(task).per_frame:
+                getattr(dynamics, task)
+        return dynamics
+
+
+def derive(
+    robot: Robot | Mechanism,
+    parameters: Parameters = "numeric",
+    tasks: Sequence[str] | None = None,
+    external: Sequence[str] = (),
+) -> Equations:
+    """The equations of motion of a robot; the tasks named are derived now, others when they are first used.
+
+    parameters: "numeric", "symbolic" or the names that become run-time inputs.  external: names of links or frames that an external wrench w
+    (..., k, 6) acts on, moment first, axes of N, at the frame's origin.
+    """
+    mechanism = robot if isinstance(robot, Mechanism) else robot.mechanism
+    equations = Equations(mechanism, parameters, external)
+    for frame in external:
+        if frame not in equations.frames:
+            raise UnknownNameError(f"There is no link or frame {frame!r}; there are: {', '.join(equations.frames)}.", name=frame)
+    for task in tasks or ():
+        equations.derived(task)
+    return equations

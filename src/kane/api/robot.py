@@ -1,0 +1,152 @@
+"""Robot: a mechanism with what its users ask of it, and `load`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from kane.errors import FormatError, UnknownNameError
+from kane.kinematics.coordinates import find_coordinates
+from kane.mechanism import formula as f
+from kane.mechanism.formula import Scalar, ScalarLike
+from kane.mechanism.model import ImportReport, Mechanism
+
+Base = Literal["fixed", "floating"]
+Nonphysical = Literal["refuse", "accept"]
+
+
+@dataclass(frozen=True, slots=True)
+class Robot:
+    """A mechanism read from a file, bundled or built.  Edits give a new Robot; the old one stays."""
+
+    mechanism: Mechanism
+
+    @property
+    def name(self) -> str:
+        return self.mechanism.name
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Joints that move by coordinates of their own, in file order."""
+        return tuple(j.name for j in self.mechanism.joints if j.type != "fixed" and j.mimic is None)
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Names of the elements of q."""
+        return find_coordinates(self.mechanism).names
+
+    @property
+    def speed_names(self) -> tuple[str, ...]:
+        """Names of the elements of qd, qdd and tau."""
+        return find_coordinates(self.mechanism).speeds
+
+    def index(self, name: str) -> int:
+        """Place of a coordinate (or one-coordinate joint) in q; UnknownNameError lists the names."""
+        names = self.coordinate_names
+        if name not in names:
+            raise UnknownNameError(f"There is no coordinate {name!r}; there are: {', '.join(names)}.", name=name)
+        return names.index(name)
+
+    @property
+    def gravity(self) -> tuple[float, float, float]:
+        """Gravity in axes of N, pointing where things fall, m/s^2."""
+        values = self.mechanism.parameter_values
+        x, y, z = (f.number(s, values) for s in self.mechanism.gravity)
+        return x, y, z
+
+    @property
+    def report(self) -> ImportReport:
+        """What reading the file lumped, snapped, ignored, repaired or defaulted."""
+        return self.mechanism.report
+
+    @property
+    def total_mass(self) -> float:
+        """Mass of all links, kg."""
+        from kane.mechanism.inertia import total_mass
+
+        return total_mass(self.mechanism)
+
+    @property
+    def moving_mass(self) -> float:
+        """Mass of the links that move, kg."""
+        from kane.mechanism.inertia import moving_mass
+
+        return moving_mass(self.mechanism)
+
+    def summary(self) -> str:
+        """The robot on one page of text."""
+        from kane.api.summary import summary
+
+        return summary(self)
+
+    def with_payload(
+        self, link: str, mass: ScalarLike, com: Sequence[ScalarLike] = (0, 0, 0), inertia: ScalarLike | Sequence[ScalarLike] = 0
+    ) -> Robot:
+        """The robot with a payload on a link (replacing an earlier one); mass 0 takes it off without a trace."""
+        from kane.mechanism.edit import with_payload
+
+        return Robot(with_payload(self.mechanism, link, mass, com, inertia))
+
+    def with_rotors(self, rotors: Mapping[str, tuple[ScalarLike, ScalarLike]], exact: bool = False) -> Robot:
+        """The robot with motor rotors {joint: (inertia kg m^2, ratio)}; exact ones are carried and spin."""
+        from kane.mechanism.edit import with_rotors
+
+        return Robot(with_rotors(self.mechanism, rotors, exact=exact))
+
+    def lump(self) -> Robot:
+        """The robot with links that are fixed to each other merged; frames kept."""
+        from kane.mechanism.edit import lump
+
+        return Robot(lump(self.mechanism))
+
+
+def robot_names() -> tuple[str, ...]:
+    """Names of the bundled robots."""
+    from kane.robots import names
+
+    return tuple(names())
+
+
+def load(
+    source: str | Path,
+    *,
+    base: Base = "fixed",
+    gravity: Sequence[ScalarLike] | None = None,
+    nonphysical: Nonphysical = "refuse",
+    snap: float = 1e-11,
+    rotors: bool | None = None,
+    variant: str | None = None,
+) -> Robot:
+    """A robot from a file (.urdf, .xml MJCF, .xacro, .sdf, .csv .toml .json DH table), from URDF text, or bundled by name.
+
+    base: "floating" lets the root move.  gravity: vector pointing where things fall (default: the file's, else (0, 0, -9.81)).  nonphysical:
+    "accept" takes inertia that no body can have, and notes it.  snap: angles within this many radians of a multiple of pi/12 are taken as
+    exact.  rotors, variant: choices of bundled robots.  Raises InputError and its kinds, naming file, line, element, value and the way out.
+    """
+    from kane import formats, robots
+    from kane.mechanism.inertia import judge
+
+    text = str(source)
+    if text in robots.names():
+        mechanism = robots.load(text, variant=variant, rotors=rotors)
+        accept: Nonphysical = "accept"
+    else:
+        if "/" not in text and "." not in text and "<" not in text and not Path(text).exists():
+            raise FormatError(
+                f"There is no file and no bundled robot named {text!r}.", name=text,
+                remedy=f"Bundled robots: {', '.join(robots.names())}.",
+            )  # fmt: skip
+        mechanism = formats.read(source, base=base, snap=snap)
+        accept = nonphysical
+    if gravity is not None:
+        mechanism = replace(mechanism, gravity=_vector(gravity))
+    return Robot(judge(mechanism, accept))
+
+
+def _vector(values: Sequence[ScalarLike]) -> tuple[Scalar, Scalar, Scalar]:
+    if len(values) != 3:
+        raise FormatError(f"gravity has {len(values)} components.", value=list(map(str, values)), remedy="Give three numbers.")
+    x, y, z = (f.exact(v) for v in values)
+    return x, y, z

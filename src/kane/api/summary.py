@@ -1,0 +1,76 @@
+"""What a robot is, as text and as the header of every JSON object."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kane.mechanism import formula as f
+from kane.mechanism.model import Mechanism
+
+if TYPE_CHECKING:
+    from kane.api.robot import Robot
+
+SCHEMA = 1
+
+
+def header(robot: Robot, command: str) -> dict[str, Any]:
+    """The fields that every JSON object starts with."""
+    notes = [note.text for note in robot.report.notes if note.kind == "nonphysical"]
+    return {
+        "schema": SCHEMA,
+        "command": command,
+        "robot": {
+            "name": robot.name,
+            "joints": list(robot.joint_names),
+            "coordinates": list(robot.coordinate_names),
+            "speeds": list(robot.speed_names),
+            "mass_total": robot.total_mass,
+            "mass_moving": robot.moving_mass,
+        },
+        "gravity": list(robot.gravity),
+        "notes": notes,
+    }
+
+
+def import_notes(robot: Robot) -> dict[str, list[str]]:
+    """What reading the file changed or passed over, by kind."""
+    kinds = ("lumped", "snapped", "ignored", "repaired", "defaulted")
+    return {kind: [note.text for note in robot.report.of(kind)] for kind in kinds}
+
+
+def summary(robot: Robot) -> str:
+    """The robot on one page: tree, masses, gravity, conventions, notes."""
+    gravity = ", ".join(f"{x:g}" for x in robot.gravity)
+    lines = [
+        f"{robot.name}: {len(robot.coordinate_names)} coordinates, {len(robot.speed_names)} speeds",
+        f"  mass {robot.total_mass:g} kg, of it moving {robot.moving_mass:g} kg; gravity ({gravity}) m/s^2 in axes of N",
+        "",
+        *tree_lines(robot.mechanism),
+    ]
+    notes = robot.report.notes
+    if notes:
+        lines += ["", *(f"  {note.kind}: {note.text}" for note in notes)]
+    return "\n".join(lines)
+
+
+def tree_lines(mechanism: Mechanism) -> list[str]:
+    """The tree of links, one line each, indented by depth."""
+    lines: list[str] = []
+    stack = [(mechanism.root, 0, "fixed in N")]
+    while stack:
+        link, depth, how = stack.pop()
+        lines.append(f"  {'  ' * depth}{link}  ({how}){_mass(mechanism, link)}")
+        for joint in reversed([j for j in mechanism.joints if j.parent == link]):
+            follows = f", follows {joint.mimic.joint}" if joint.mimic else ""
+            stack.append((joint.child, depth + 1, f"{joint.type} {joint.name}{follows}"))
+    return lines
+
+
+def _mass(mechanism: Mechanism, link: str) -> str:
+    inertia = mechanism.link(link).inertia
+    if inertia is None or f.is_zero(inertia.mass):
+        return ""
+    try:
+        return f"  {f.number(inertia.mass, mechanism.parameter_values):g} kg"
+    except KeyError:
+        return f"  {inertia.mass} kg"

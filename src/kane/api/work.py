@@ -1,0 +1,138 @@
+"""The work behind the commands: derive, check and count a robot; results as dictionaries in the shapes of the JSON output."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kane.api.equations import DEFAULT_TASKS, Equations, derive
+from kane.api.robot import Robot
+from kane.api.summary import header, import_notes
+
+Progress = Callable[[str], None]
+
+
+@dataclass
+class Stages:
+    """Named stages of a piece of work and the time each took."""
+
+    progress: Progress = lambda text: None
+    times: list[dict[str, Any]] = field(default_factory=list)
+
+    @contextmanager
+    def stage(self, name: str) -> Any:
+        """Announce a stage and time it."""
+        self.progress(name)
+        start = time.perf_counter()
+        yield
+        self.times.append({"name": name, "seconds": round(time.perf_counter() - start, 6)})
+
+
+def derive_work(
+    robot: Robot, out: Path | None = None, tasks: Sequence[str] = DEFAULT_TASKS, progress: Progress = lambda text: None
+) -> dict[str, Any]:
+    """Equations, counts, verification and files of a robot, in the shape of `kane derive --json`."""
+    stages = Stages(progress)
+    equations = derive(robot)
+    counts: dict[str, Any] = {}
+    for task in tasks:
+        with stages.stage(f"derive {task}"):
+            counts[task] = equations.program(task).counts.as_dict()
+    with stages.stage("verify"):
+        checks = verification(equations)
+    files: list[str] = []
+    if out is not None:
+        with stages.stage("write"):
+            files = write_results(robot, equations, tasks, out)
+    return {
+        **header(robot, "derive"),
+        "counts": counts,
+        "verification": checks,
+        "stages": stages.times,
+        "files": files,
+    }
+
+
+def verification(equations: Equations) -> list[dict[str, Any]]:
+    """The checks of physical laws and of the independent witness."""
+    from kane.verification import verify
+
+    checks = verify(equations.mechanism, equations.derived)
+    return [{"name": c.name, "value": c.value, "tolerance": c.tolerance, "ok": c.ok} for c in checks]
+
+
+def check_work(robot: Robot, source: str | None, progress: Progress = lambda text: None) -> dict[str, Any]:
+    """Import report, physical laws and comparison with other libraries, in the shape of `kane check --json`."""
+    from kane.verification import compare
+
+    progress("physical laws")
+    equations = derive(robot)
+    checks = verification(equations)
+    progress("other libraries")
+    found = compare(robot.mechanism, equations.derived, source)
+    checks += [{"name": c.name, "value": c.value, "tolerance": c.tolerance, "ok": c.ok} for c in found]
+    return {**header(robot, "check"), "import": import_notes(robot), "verification": checks}
+
+
+def counts_work(
+    robot: Robot, tasks: Sequence[str] = DEFAULT_TASKS, effort: str = "normal", progress: Progress = lambda text: None
+) -> dict[str, Any]:
+    """Operations of each task by each method, in the shape of `kane counts --json`."""
+    from kane.search import method_table
+
+    rows: list[dict[str, Any]] = []
+    trail: list[dict[str, Any]] = []
+    for task in tasks:
+        progress(f"count {task}")
+        table = method_table(robot.mechanism, task, effort)
+        rows += table["tasks"]
+        trail += table["trail"]
+    return {**header(robot, "counts"), "tasks": rows, "trail": trail}
+
+
+def code_notes(robot: Robot, equations: Equations) -> tuple[str, ...]:
+    """Conventions for the header of generated code."""
+    gravity = ", ".join(f"{x:g}" for x in robot.gravity)
+    notes = [
+        f"Robot: {robot.name}.  Gravity ({gravity}) m/s^2 in axes of N, pointing where things fall.",
+        "SI units; M(q) udot + bias = tau; joints in file order.",
+        "Rigid-body tasks leave friction and damping out.",
+    ]
+    if any("qw" in name for name in robot.coordinate_names):
+        notes.append(
+            "Floating or spherical joints: quaternion (w, x, y, z), taken as unit; speeds: angular velocity, then velocity of the origin, "
+            "both in body axes."
+        )
+    notes += [note.text for note in robot.report.of("nonphysical")]
+    return tuple(notes)
+
+
+def write_results(robot: Robot, equations: Equations, tasks: Sequence[str], out: Path) -> list[str]:
+    """C code with self-test and the text of the equations in a folder; all files or none."""
+    files = code_files(robot, equations, tasks, "c") | code_files(robot, equations, tasks, "text")
+    return write(files, out)
+
+
+def code_files(
+    robot: Robot, equations: Equations, tasks: Sequence[str], target: str, precision: Any = "double"
+) -> dict[str, str]:
+    """File names and texts of the tasks in a target language; "jacobian:tool" names a task of a frame."""
+    from kane.emit import emit
+
+    programs = []
+    for task in tasks:
+        name, _, frame = task.partition(":")
+        programs.append(equations.program(name, frame or None))
+    return emit(programs, target=target, name=robot.name, precision=precision, notes=code_notes(robot, equations))
+
+
+def write(files: dict[str, str], out: Path) -> list[str]:
+    """Write the files into the folder, all or nothing; returns their paths."""
+    from kane.emit import write_files
+
+    write_files(files, out)
+    return [str(out / name) for name in files]

@@ -1,0 +1,184 @@
+"""The command line: kane derive, check, counts, explicit, code, ...
+
+Exit status 0 only when the job was done; 2 for a refused input, with one message; 1 when a check failed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import App, Parameter
+from rich.console import Console
+from rich.table import Table
+
+from kane import __version__
+from kane.api import work
+from kane.api.equations import DEFAULT_TASKS, derive
+from kane.api.robot import Robot, load
+from kane.api.summary import summary
+from kane.errors import KaneError
+from kane.robots.literature import published
+
+app = App(name="kane", version=__version__, help="Explicit equations of motion of robots and mechanisms.")
+out_console, err_console = Console(), Console(stderr=True)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Loading:
+    """How the robot is read."""
+
+    base: Literal["fixed", "floating"] = "fixed"
+    "Whether the root link is fixed or moves freely."
+    gravity: tuple[str, str, str] | None = None
+    "Gravity vector in axes of N, pointing where things fall, m/s^2."
+    nonphysical: Literal["refuse", "accept"] = "refuse"
+    "What to do with inertia that no body can have."
+    snap: float = 1e-11
+    "Angles this close to a multiple of pi/12 (rad) are taken as exact."
+    rotors: bool | None = None
+    "Rotor inertia of bundled robots."
+    variant: str | None = None
+    "Variant of a bundled robot."
+    json: bool = False
+    "Print one JSON object and nothing else."
+
+    def load(self, robot: str) -> Robot:
+        return load(
+            robot, base=self.base, gravity=self.gravity, nonphysical=self.nonphysical, snap=self.snap,
+            rotors=self.rotors, variant=self.variant,
+        )  # fmt: skip
+
+
+DEFAULTS = Loading()
+
+
+@contextmanager
+def _progress(quiet: bool) -> Any:
+    """A line on the terminal that says what is being done; nothing when piped or with --json."""
+    if quiet or not err_console.is_terminal:
+        yield lambda text: None
+        return
+    with err_console.status("reading") as status:
+        yield lambda text: status.update(text)
+
+
+def _finish(result: dict[str, Any], loading: Loading, show: Callable[[dict[str, Any]], None]) -> int:
+    """Print a result; 1 when one of its checks failed."""
+    if loading.json:
+        print(json.dumps(result, ensure_ascii=False, allow_nan=False, default=str))
+    else:
+        show(result)
+    return 0 if all(check["ok"] for check in result.get("verification", ())) else 1
+
+
+@app.command
+def derive_(robot: str, *, out: Path | None = None, loading: Loading = DEFAULTS) -> int:
+    """Equations of motion: counts, verification, and with --out the C code, its self-test and the equations as text."""
+    with _progress(loading.json) as progress:
+        model = loading.load(robot)
+        result = work.derive_work(model, out, progress=progress)
+
+    def show(result: dict[str, Any]) -> None:
+        out_console.print(summary(model), highlight=False, markup=False)
+        _show_counts(model, result["counts"])
+        _show_checks(result["verification"])
+        times = ", ".join(f"{s['name']} {1e3 * s['seconds']:.0f} ms" for s in result["stages"])
+        out_console.print(f"\nTime: {times}", highlight=False, markup=False)
+        for file in result["files"]:
+            out_console.print(f"Wrote {file}", highlight=False, markup=False, soft_wrap=True)
+
+    return _finish(result, loading, show)
+
+
+app.command(derive_, name="derive")
+
+
+@app.command
+def check(robot: str, *, loading: Loading = DEFAULTS) -> int:
+    """Import report, physical laws, and comparison with pinocchio and MuJoCo where they are installed."""
+    with _progress(loading.json) as progress:
+        model = loading.load(robot)
+        result = work.check_work(model, robot if Path(robot).exists() else None, progress)
+
+    def show(result: dict[str, Any]) -> None:
+        out_console.print(summary(model), highlight=False, markup=False)
+        _show_checks(result["verification"])
+
+    return _finish(result, loading, show)
+
+
+@app.command
+def counts(
+    robot: str, *, effort: str = "normal", task: tuple[str, ...] = DEFAULT_TASKS, loading: Loading = DEFAULTS
+) -> int:
+    """Operations of each task by each method."""
+    with _progress(loading.json) as progress:
+        model = loading.load(robot)
+        result = work.counts_work(model, task, effort, progress)
+
+    def show(result: dict[str, Any]) -> None:
+        table = Table("task", "method", "mul", "add", "total", "div", "trig", "best")
+        for row in result["tasks"]:
+            c = row["counts"]
+            cells = [c["mul"], c["add"], c["total"], c["div"], c["trig"]]
+            table.add_row(row["task"], row["method"], *map(str, cells), "*" if row["best"] else "")
+        out_console.print(table)
+
+    return _finish(result, loading, show)
+
+
+@app.command
+def code(
+    robot: str, *, target: str = "c", task: tuple[str, ...] = DEFAULT_TASKS, out: Path = Path(),
+    precision: Literal["double", "float"] = "double", loading: Loading = DEFAULTS,
+) -> int:  # fmt: skip
+    """Write the tasks in a target language; a task of a frame is written task:frame."""
+    model = loading.load(robot)
+    files = work.write(work.code_files(model, derive(model), task, target, precision), out)
+    result = {**work.header(model, "code"), "files": files}
+    return _finish(result, loading, lambda r: out_console.print("\n".join(f"Wrote {f}" for f in r["files"]), soft_wrap=True))
+
+
+def _show_counts(model: Robot, tasks: dict[str, Any]) -> None:
+    table = Table("task", "mul", "add", "total", "div", "trig", "published")
+    for task, c in tasks.items():
+        beside = "\n".join(f"{p.total}  {p.method} ({p.source})" for p in published(model.name, task))
+        cells = [c["mul"], c["add"], c["total"], c["div"], c["trig"]]
+        table.add_row(task, *map(str, cells), beside)
+    out_console.print(table)
+
+
+def _show_checks(checks: list[dict[str, Any]]) -> None:
+    table = Table("check", "value", "tolerance", "")
+    for c in checks:
+        verdict = "[green]ok[/]" if c["ok"] else "[bold red]FAILED[/]"
+        table.add_row(c["name"], f"{c['value']:.2g}", f"{c['tolerance']:.0e}", verdict)
+    out_console.print(table)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run the command line; exits with its status."""
+    arguments = sys.argv[1:] if argv is None else argv
+    try:
+        status = app(arguments, result_action="return_value")
+    except KaneError as error:
+        if "--json" in arguments:
+            print(json.dumps({"error": error.as_dict()}, ensure_ascii=False, default=str))
+        else:
+            err_console.print(f"kane: {error}", highlight=False, markup=False, soft_wrap=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        err_console.print("kane: interrupted")
+        sys.exit(130)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+if __name__ == "__main__":
+    main()
