@@ -21,7 +21,7 @@ from kane import __version__
 from kane.api import work
 from kane.api.equations import DEFAULT_TASKS, derive
 from kane.api.robot import Robot, load
-from kane.api.summary import summary
+from kane.api.summary import header, summary
 from kane.errors import KaneError
 from kane.robots.literature import published
 
@@ -142,7 +142,7 @@ def code(
     """Write the tasks in a target language; a task of a frame is written task:frame."""
     model = loading.load(robot)
     files = work.write(work.code_files(model, derive(model), task, target, precision), out)
-    result = {**work.header(model, "code"), "files": files}
+    result = {**header(model, "code"), "files": files}
     return _finish(result, loading, lambda r: out_console.print("\n".join(f"Wrote {f}" for f in r["files"]), soft_wrap=True))
 
 
