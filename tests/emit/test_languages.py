@@ -145,7 +145,7 @@ def test_octave(case, tmp_path):
         lines.append(f"[{', '.join(outputs)}] = arm_{program.name}({', '.join(arrays)});")
         for out, name in zip(program.outputs, outputs, strict=True):
             lines.append(f"printf('%.17g\\n', {name});")
-            wants += list(np.ravel(evaluate(program, given)[out.name].T)) if out.refs else []
+            wants += list(np.moveaxis(evaluate(program, given)[out.name], 0, -1).ravel(order="F"))
     (tmp_path / "main.m").write_text("\n".join(lines) + "\n")
     command = ["octave-cli", "--no-init-file", "--quiet", "main.m"]
     ran = subprocess.run(command, check=True, capture_output=True, text=True, cwd=tmp_path)

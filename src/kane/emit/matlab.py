@@ -71,7 +71,7 @@ def _function(package: Package, number: int, program: Program) -> list[str]:
     kind = "double" if package.precision == "double" else "single"
     call = f"function [{', '.join(outputs)}] = {package.function(program)}({', '.join(inputs)})"
     lines = [call, *(f"% {line}".rstrip() for line in describe(package, program, ""))]
-    lines += ["% Each column of an argument is a state (one column serves all); the last index of results is the state."]
+    lines += ["% A column of an argument is a state (one column serves all); the last index of results is the state."]
     lines += [f"% {line}".rstrip() for line in header(package, flat=False)]
     for name, item in inputs.items():
         lines.append(f"  if size({name}, 1) ~= {item.size}")
