@@ -58,6 +58,8 @@ def read_dh(
     table = read_table(source, name)
     used = _convention(table, convention)
     cells = Cells(table.file, snap, dict(table.parameters))
+    for row in range(len(table.rows)):  # declarations first, in the order of the table
+        cells.declare(table.at(row), table.columns)
     builder = _Builder(table, cells, used)
     for row in range(len(table.rows)):
         builder.add(row)

@@ -62,6 +62,12 @@ class Cells:
     def values(self) -> dict[str, float]:
         return {key: float(value) for key, value in self.parameters.items() if value is not None}
 
+    def declare(self, row: Row, columns: tuple[str, ...]) -> None:
+        """Enter the parameters that the row declares."""
+        for column in columns:
+            if "=" in row.text(column):
+                self._read(row, column)
+
     def plain(self, row: Row, column: str) -> Scalar:
         """A number or formula; 0 where the entry is empty."""
         return self._read(row, column) if row.has(column) else Fraction(0)

@@ -10,9 +10,9 @@ import numpy as np
 
 from kane.errors import InertiaError, MasslessJointError
 from kane.mechanism.formula import number
-from kane.mechanism.inertia import bodies, faults, is_numeric
+from kane.mechanism.inertia import Body, bodies, faults, is_numeric
 from kane.mechanism.joints import joint_type
-from kane.mechanism.model import Joint, Mechanism, Note
+from kane.mechanism.model import Inertia, Joint, Mechanism, Note
 from kane.mechanism.numeric import Array, columns, joint_moves, skew, tensor, values_of
 
 _ZERO = 1e-13  # of the inertia behind a joint: less than this is rounding
@@ -25,40 +25,38 @@ def judge(mechanism: Mechanism, nonphysical: Literal["refuse", "accept"] = "refu
     Raises InertiaError naming link, numbers, line and the override when nonphysical is "refuse"; MasslessJointError for
     a joint that moves no inertia, always.
     """
+    inertias = {link.name: link.inertia for link in mechanism.links}
+    known = frozenset(mechanism.parameter_values)
     found = [
-        (body, fault)
+        (body, [name for name in body.links if inertias[name] is not None], fault)
         for body in bodies(mechanism)
-        if body.moving and is_numeric(mechanism, body) and (fault := faults(body)) is not None
+        if body.moving and is_numeric(mechanism, body, inertias, known) and (fault := faults(body)) is not None
     ]
     if found and nonphysical == "refuse":
-        body, fault = found[0]
-        others = f" Also: {', '.join(repr(b.link) for b, _ in found[1:])}." if len(found) > 1 else ""
+        body, heavy, fault = found[0]
+        others = f" Also: {', '.join(repr(names[0]) for _, names, _ in found[1:])}." if len(found) > 1 else ""
         raise InertiaError(
-            f"link {_label(body.links)}: {fault}.{others}",
+            f"link {_label(body, heavy)}: {fault}.{others}",
             file=mechanism.report.file or None,
             line=body.line,
             element="<inertial>" if mechanism.report.format == "urdf" else None,
-            name=body.link,
+            name=heavy[0],
             value=body.mass if body.mass < 0 else list(body.principal_moments),
             remedy=OVERRIDE,
         )
     check_massless(mechanism)
-    known = set(mechanism.report.notes)
-    notes = [Note("nonphysical", f"link {_label(body.links)}: {fault}", body.link, body.line) for body, fault in found]
-    fresh = tuple(note for note in notes if note not in known)
-    return (
-        replace(mechanism, report=replace(mechanism.report, notes=mechanism.report.notes + fresh))
-        if fresh
-        else mechanism
-    )
+    notes = [Note("nonphysical", f"link {_label(b, heavy)}: {text}", heavy[0], b.line) for b, heavy, text in found]
+    said = set(mechanism.report.notes)
+    fresh = tuple(note for note in notes if note not in said)
+    if not fresh:
+        return mechanism
+    return replace(mechanism, report=replace(mechanism.report, notes=mechanism.report.notes + fresh))
 
 
-def _label(links: tuple[str, ...]) -> str:
-    return (
-        repr(links[0])
-        if len(links) == 1
-        else f"{links[0]!r} (with {', '.join(repr(n) for n in links[1:])} fixed to it)"
-    )
+def _label(body: Body, heavy: list[str]) -> str:
+    """The first link that has inertia, and those fixed together with it."""
+    others = [name for name in body.links if name != heavy[0]]
+    return f"{heavy[0]!r} (with {', '.join(map(repr, others))} fixed to it)" if others else repr(heavy[0])
 
 
 def check_massless(mechanism: Mechanism) -> None:
@@ -135,7 +133,7 @@ def mass_matrix(mechanism: Mechanism) -> tuple[tuple[str, ...], Array, Array]:
     values = values_of(mechanism)
     wanted = frozenset(c for joint in mechanism.joints for c in joint_type(joint).coordinates(joint))
     followers = _followers(mechanism, values)
-    inertia = {link.name: _spatial(mechanism, link.name, values) for link in mechanism.links}
+    inertia = {link.name: _spatial(link.inertia, values) for link in mechanism.links}
     forces: dict[str, tuple[list[tuple[str, float]], Array]] = {}
     own: dict[str, list[tuple[str, float]]] = {}
     rows: list[tuple[list[tuple[str, float]], list[tuple[str, float]], Array, Array]] = []
@@ -178,9 +176,8 @@ def _armature(joint: Joint, values: Mapping[str, float]) -> float:
     return 0.0 if joint.rotor is None else number(joint.rotor.inertia, values) * number(joint.rotor.ratio, values) ** 2
 
 
-def _spatial(mechanism: Mechanism, link: str, values: Mapping[str, float]) -> Array:
+def _spatial(inertia: Inertia | None, values: Mapping[str, float]) -> Array:
     """Spatial inertia (6, 6) about the link origin: Featherstone, Rigid Body Dynamics Algorithms, equation 2.63."""
-    inertia = mechanism.link(link).inertia
     result = np.zeros((6, 6))
     if inertia is not None:
         m, c, I = tensor(inertia, values)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kane.errors import UnknownNameError
-from kane.mechanism.model import Joint, Mechanism
+from kane.mechanism.formula import Formula
+from kane.mechanism.model import Inertia, Joint, Mechanism
 from kane.mechanism.numeric import (
     Array,
     joint_moves,
@@ -70,7 +70,7 @@ def body_heads(mechanism: Mechanism) -> dict[str, str]:
 def bodies(mechanism: Mechanism) -> tuple[Body, ...]:
     """Every body with its lumped inertia, in the order of the head links; shifts are done about mass centres.
 
-    KeyError-free: names without a value are given one; ask `is_numeric` first where that matters.
+    Names without a value are given one; ask `is_numeric` where that matters.
     """
     heads = body_heads(mechanism)
     values = values_of(mechanism)
@@ -154,21 +154,21 @@ def faults(body: Body) -> str | None:
     return None
 
 
-def is_numeric(mechanism: Mechanism, body: Body) -> bool:
-    """True when every number of the body's inertia has a value."""
-    known = set(mechanism.parameter_values)
-    table = {link.name: link for link in mechanism.links}
-    above = {joint.child: joint for joint in mechanism.joints}
+def is_numeric(
+    mechanism: Mechanism, body: Body, inertias: Mapping[str, Inertia | None], known: frozenset[str]
+) -> bool:
+    """True when every number of the body's inertia has a value; known: the names that have one."""
     for member in body.links:
-        inertia = table[member].inertia
+        inertia = inertias[member]
         if inertia is not None:
             scalars = (inertia.mass, *inertia.com, *inertia.moments)
-            used = set().union(*(s.names() for s in scalars if hasattr(s, "names"))) | names_in(inertia.axes)
-            if not used <= known:
+            used = set().union(*(s.names() for s in scalars if isinstance(s, Formula)))
+            if not used | names_in(inertia.axes) <= known:
                 return False
-        if member != body.link and not names_in(joint_moves(above[member])) <= known:
-            return False
-    return True
+    members = set(body.links[1:]) if body.links[0] == body.link else set(body.links) - {body.link}
+    return not members or all(
+        joint.child not in members or names_in(joint_moves(joint)) <= known for joint in mechanism.joints
+    )
 
 
 def total_mass(mechanism: Mechanism) -> float:
@@ -205,9 +205,3 @@ def _moving(mechanism: Mechanism, heads: Mapping[str, str], above: Mapping[str, 
     """For each head whether it can move: any head but the root's."""
     root = heads[mechanism.root]
     return {head: head != root for head in set(heads.values())}
-
-
-def require_link(mechanism: Mechanism, link: str) -> None:
-    """UnknownNameError when there is no such link."""
-    if link not in {item.name for item in mechanism.links}:
-        raise UnknownNameError(f"There is no link named {link!r}.", name=link)

@@ -23,11 +23,21 @@ def check_tree(links: Sequence[Link], joints: Sequence[Joint], file: str | None 
     for joint in joints:
         for role, end in (("parent", joint.parent), ("child", joint.child)):
             if end not in names:
-                raise _error(f"joint {joint.name!r} has the {role} {end!r}, which is not a link.", joint, end,
-                             f"Add the link or name one of: {_listed(sorted(names))}.", file)
+                raise _error(
+                    f"joint {joint.name!r} has the {role} {end!r}, which is not a link.",
+                    joint,
+                    end,
+                    f"Add the link or name one of: {_listed(sorted(names))}.",
+                    file,
+                )
         if joint.parent == joint.child:
-            raise _error(f"joint {joint.name!r} joins link {joint.child!r} to itself.", joint, joint.child,
-                         "Give it another parent.", file)
+            raise _error(
+                f"joint {joint.name!r} joins link {joint.child!r} to itself.",
+                joint,
+                joint.child,
+                "Give it another parent.",
+                file,
+            )
     parents: dict[str, list[Joint]] = {}
     for joint in joints:
         parents.setdefault(joint.child, []).append(joint)
@@ -36,18 +46,29 @@ def check_tree(links: Sequence[Link], joints: Sequence[Joint], file: str | None 
             raise _error(
                 f"link {child!r} is the child of {len(above)} joints: {_listed(repr(j.name) for j in above)} "
                 f"(parents {_listed(repr(j.parent) for j in above)}).",
-                above[1], child, "Keep one of them and describe the others as loop joints.", file,
+                above[1],
+                child,
+                "Keep one of them and describe the others as loop joints.",
+                file,
             )
     roots = [link for link in links if link.name not in parents]
     ring = _loop(parents, links)
     if ring:
         raise _error(
             f"joints {_listed(repr(j.name) for j in ring)} close a loop through the links "
-            f"{_listed(repr(j.child) for j in ring)}.", ring[0], ring[0].child, "Cut the loop at one joint.", file)
+            f"{_listed(repr(j.child) for j in ring)}.",
+            ring[0],
+            ring[0].child,
+            "Cut the loop at one joint.",
+            file,
+        )
     if len(roots) > 1:
         raise TopologyError(
             f"There are {len(roots)} root links: {_listed(repr(link.name) for link in roots)}.",
-            file=file, line=roots[1].line, element="<link>", name=", ".join(link.name for link in roots),
+            file=file,
+            line=roots[1].line,
+            element="<link>",
+            name=", ".join(link.name for link in roots),
             remedy="Connect them by joints so that one link is left without a parent.",
         )
     return roots[0].name
@@ -79,13 +100,18 @@ def _unique(items: Sequence[Link] | Sequence[Joint], what: str, file: str | None
         raise TopologyError(
             f"{len(places)} {what}s are named {twice[0]!r}{where}."
             + (f" Also more than once: {_listed(repr(n) for n in twice[1:])}." if twice[1:] else ""),
-            file=file, line=places[1].line, element=f"<{what}>", name=", ".join(twice),
+            file=file,
+            line=places[1].line,
+            element=f"<{what}>",
+            name=", ".join(twice),
             remedy=f"Give every {what} a name of its own.",
         )
 
 
 def _error(message: str, joint: Joint, name: str, remedy: str, file: str | None) -> TopologyError:
-    return TopologyError(message, file=file, line=joint.line, element="<joint>", name=joint.name, value=name, remedy=remedy)
+    return TopologyError(
+        message, file=file, line=joint.line, element="<joint>", name=joint.name, value=name, remedy=remedy
+    )
 
 
 def _listed(names: object) -> str:
