@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from cyclopts import App, Parameter
 from rich.console import Console
@@ -143,7 +143,11 @@ def code(
     model = loading.load(robot)
     files = work.write(work.code_files(model, derive(model), task, target, precision), out)
     result = {**header(model, "code"), "files": files}
-    return _finish(result, loading, lambda r: out_console.print("\n".join(f"Wrote {f}" for f in r["files"]), soft_wrap=True))
+
+    def show(result: dict[str, Any]) -> None:
+        out_console.print("\n".join(f"Wrote {file}" for file in result["files"]), soft_wrap=True)
+
+    return _finish(result, loading, show)
 
 
 def _show_counts(model: Robot, tasks: dict[str, Any]) -> None:

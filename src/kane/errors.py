@@ -12,7 +12,7 @@ class KaneError(Exception):
     `remedy` says what to do.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         message: str,
         *,

@@ -33,8 +33,8 @@ class TaskFunction:
 class Dynamics:
     """Compiled functions of a robot.
 
-    Arrays are (n,) or (..., n), joints in file order, SI units; `out=` takes the result; where external frames were named, w (..., 6 k) follows
-    the arguments shown, and run-time parameters p come last.
+    Arrays are (n,) or (..., n), joints in file order, SI units; `out=` takes the result; where external frames were
+    named, w (..., 6 k) follows the arguments shown, and run-time parameters p come last.
     """
 
     inverse_dynamics = TaskFunction("tau (..., nv) of a motion: M qdd + bias; (q, qd, qdd).")

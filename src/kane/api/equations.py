@@ -137,8 +137,9 @@ class Counts(Mapping[str, OperationCounts]):
 class Equations:
     """The equations of motion of a robot.
 
-    A task by its name gives its expressions (`eq.mass_matrix[0, 1]`); `program(task)` its straight-line form, `counts[task]` its operations,
-    `compile()` functions.  Tasks of a frame: `eq.expressions("jacobian", frame="tool")`.
+    A task by its name gives its expressions (`eq.mass_matrix[0, 1]`); `program(task)` its straight-line form,
+    `counts[task]` its operations, `compile()` functions.  Tasks of a frame: `eq.expressions("jacobian",
+    frame="tool")`.
     """
 
     def __init__(
@@ -159,7 +160,9 @@ class Equations:
         if key not in self._derived:
             if find_task(task).per_frame and frame is None:
                 raise UnknownNameError(
-                    f"{task} wants the name of a frame or link.", name=task, remedy=f"For example frame={self.frames[-1]!r}."
+                    f"{task} wants the name of a frame or link.",
+                    name=task,
+                    remedy=f"For example frame={self.frames[-1]!r}.",
                 )
             self._derived[key] = derive_task(self.mechanism, task, frame, self.parameters, self.external)
         return self._derived[key]
@@ -207,7 +210,8 @@ class Equations:
     def compile(self, tasks: Sequence[str] | None = None, dtype: Dtype = "float64", cache: bool = True) -> Dynamics:
         """Compiled functions of the tasks; those named here are compiled now, others at their first mention.
 
-        A function takes arrays (n,) or (..., n) in the order of its inputs, then w (external wrenches) and p (parameters) where there are any.
+        A function takes arrays (n,) or (..., n) in the order of its inputs, then w (external wrenches) and p
+        (parameters) where there are any.
         """
         from kane.api.dynamics import Dynamics
 
@@ -226,14 +230,15 @@ def derive(
 ) -> Equations:
     """The equations of motion of a robot; the tasks named are derived now, others when they are first used.
 
-    parameters: "numeric", "symbolic" or the names that become run-time inputs.  external: names of links or frames that an external wrench w
-    (..., k, 6) acts on, moment first, axes of N, at the frame's origin.
+    parameters: "numeric", "symbolic" or the names that become run-time inputs.  external: names of links or frames
+    that an external wrench w (..., k, 6) acts on, moment first, axes of N, at the frame's origin.
     """
     mechanism = robot if isinstance(robot, Mechanism) else robot.mechanism
     equations = Equations(mechanism, parameters, external)
     for frame in external:
         if frame not in equations.frames:
-            raise UnknownNameError(f"There is no link or frame {frame!r}; there are: {', '.join(equations.frames)}.", name=frame)
+            known = ", ".join(equations.frames)
+            raise UnknownNameError(f"There is no link or frame {frame!r}; there are: {known}.", name=frame)
     for task in tasks or ():
         equations.derived(task)
     return equations

@@ -82,7 +82,11 @@ class Robot:
         return summary(self)
 
     def with_payload(
-        self, link: str, mass: ScalarLike, com: Sequence[ScalarLike] = (0, 0, 0), inertia: ScalarLike | Sequence[ScalarLike] = 0
+        self,
+        link: str,
+        mass: ScalarLike,
+        com: Sequence[ScalarLike] = (0, 0, 0),
+        inertia: ScalarLike | Sequence[ScalarLike] = 0,
     ) -> Robot:
         """The robot with a payload on a link (replacing an earlier one); mass 0 takes it off without a trace."""
         from kane.mechanism.edit import with_payload
@@ -119,11 +123,13 @@ def load(
     rotors: bool | None = None,
     variant: str | None = None,
 ) -> Robot:
-    """A robot from a file (.urdf, .xml MJCF, .xacro, .sdf, .csv .toml .json DH table), from URDF text, or bundled by name.
+    """A robot from a file (.urdf, .xml MJCF, .xacro, .sdf, .csv .toml .json DH table), from URDF text, or bundled by
+    name.
 
-    base: "floating" lets the root move.  gravity: vector pointing where things fall (default: the file's, else (0, 0, -9.81)).  nonphysical:
-    "accept" takes inertia that no body can have, and notes it.  snap: angles within this many radians of a multiple of pi/12 are taken as
-    exact.  rotors, variant: choices of bundled robots.  Raises InputError and its kinds, naming file, line, element, value and the way out.
+    base: "floating" lets the root move.  gravity: vector pointing where things fall (default: the file's, else (0, 0,
+    -9.81)).  nonphysical: "accept" takes inertia that no body can have, and notes it.  snap: angles within this many
+    radians of a multiple of pi/12 are taken as exact.  rotors, variant: choices of bundled robots.  Raises InputError
+    and its kinds, naming file, line, element, value and the way out.
     """
     from kane import formats, robots
     from kane.mechanism.inertia import judge
@@ -147,6 +153,7 @@ def load(
 
 def _vector(values: Sequence[ScalarLike]) -> tuple[Scalar, Scalar, Scalar]:
     if len(values) != 3:
-        raise FormatError(f"gravity has {len(values)} components.", value=list(map(str, values)), remedy="Give three numbers.")
+        given = list(map(str, values))
+        raise FormatError(f"gravity has {len(values)} components.", value=given, remedy="Give three numbers.")
     x, y, z = (f.exact(v) for v in values)
     return x, y, z

@@ -43,7 +43,8 @@ def summary(robot: Robot) -> str:
     gravity = ", ".join(f"{x:g}" for x in robot.gravity)
     lines = [
         f"{robot.name}: {len(robot.coordinate_names)} coordinates, {len(robot.speed_names)} speeds",
-        f"  mass {robot.total_mass:g} kg, of it moving {robot.moving_mass:g} kg; gravity ({gravity}) m/s^2 in axes of N",
+        f"  mass {robot.total_mass:g} kg, of it moving {robot.moving_mass:g} kg",
+        f"  gravity ({gravity}) m/s^2 in axes of N",
         "",
         *tree_lines(robot.mechanism),
     ]

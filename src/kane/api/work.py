@@ -1,4 +1,6 @@
-"""The work behind the commands: derive, check and count a robot; results as dictionaries in the shapes of the JSON output."""
+"""The work behind the commands: derive, check and count a robot; results as dictionaries in the shapes of the JSON
+output.
+"""
 
 from __future__ import annotations
 
@@ -104,8 +106,8 @@ def code_notes(robot: Robot, equations: Equations) -> tuple[str, ...]:
     ]
     if any("qw" in name for name in robot.coordinate_names):
         notes.append(
-            "Floating or spherical joints: quaternion (w, x, y, z), taken as unit; speeds: angular velocity, then velocity of the origin, "
-            "both in body axes."
+            "Floating or spherical joints: quaternion (w, x, y, z), taken as unit; speeds: angular velocity, then "
+            "velocity of the origin, both in body axes."
         )
     notes += [note.text for note in robot.report.of("nonphysical")]
     return tuple(notes)

@@ -283,9 +283,8 @@ class Graph:
         known = self._find(point[part], level)
         if known is not None:
             return known
-        if a & 1:  # sine odd, cosine even: nodes carry the positive argument
-            return self._new("sin" if part else "cos", (a ^ 1,), level, -point[1] % self._prime if part else point[0]) ^ part
-        return self._new("sin" if part else "cos", (a,), level, point[part])
+        op, odd = ("sin", a & 1) if part else ("cos", 0)  # nodes carry the positive argument
+        return self._new(op, (a & ~1,), level, -point[part] % self._prime if odd else point[part]) ^ odd
 
     def _twelfth(self, k: int, part: int) -> Ref:
         """sin or cos of k pi/12."""

@@ -1,8 +1,9 @@
 """A Program: the straight-line form of some outputs of a graph, and the only thing that printers and native code take.
 
-`values` is one list of instructions; an operand is a signed reference `2 * index + sign` into that list.  Sections follow
-each other: inputs, numbers, constants (depend on parameters only, computed once) and state.  Only what an output needs
-is there.  `blocks` cuts the state section into pieces with live-in and live-out values (rewrite/split.py).
+`values` is one list of instructions; an operand is a signed reference `2 * index + sign` into that list.  Sections
+follow each other: inputs, numbers, constants (depend on parameters only, computed once) and state.  Only what an
+output needs is there.  `blocks` cuts the state section into pieces with live-in and live-out values
+(rewrite/split.py).
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ INPUT_OP, NUMBER_OP = "input", "num"
 class Instruction(NamedTuple):
     """One value: op, signed operand references, and for inputs and numbers a payload.
 
-    op is "input" (payload: index of the input array, element), "num" (payload: the rational), "pi", "add", "mul", "div", "sqrt",
-    "sin", "cos", "fma" (a * b + c) or a name of functions.FUNCTIONS.  note: where it comes from.
+    op is "input" (payload: index of the input array, element), "num" (payload: the rational), "pi", "add", "mul",
+    "div", "sqrt", "sin", "cos", "fma" (a * b + c) or a name of functions.FUNCTIONS.  note: where it comes from.
     """
 
     op: str
@@ -120,7 +121,9 @@ class Program:
 
     @property
     def counts(self) -> OperationCounts:
-        """Operations of the state section by the counting rule: free are constants and signs; fma is one mul and one add."""
+        """Operations of the state section by the counting rule: free are constants and signs; fma is one mul and one
+        add.
+        """
         return count(self, self.state)
 
     @property
@@ -156,8 +159,8 @@ def build_program(
 ) -> Program:
     """The program of these outputs (name, shape, references), dead code left out.
 
-    State values are in depth-first order from the outputs.  Raises ValueError when an output depends on a symbol that no
-    input carries.
+    State values are in depth-first order from the outputs.  Raises ValueError when an output depends on a symbol that
+    no input carries.
     """
     order = _needed(graph, [ref for _, _, refs in outputs for ref in refs])
     place = {graph_name: (i, k) for i, array in enumerate(inputs) for k, graph_name in enumerate(array.labels)}

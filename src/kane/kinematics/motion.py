@@ -1,7 +1,8 @@
 """Velocities and accelerations frame by frame (steps 3 and 5 of Kane's method), by walking the moves of the tree.
 
-Notation: w_NB_B angular velocity of B in N, axes of B; U = [alpha x] + [w x][w x] takes a fixed arm to its acceleration (Khalil and
-Kleinfinger 1987); a is the acceleration of the frame's origin less gravity, so that weight needs no term of its own.
+Notation: w_NB_B angular velocity of B in N, axes of B; U = [alpha x] + [w x][w x] takes a fixed arm to its
+acceleration (Khalil and Kleinfinger 1987); a is the acceleration of the frame's origin less gravity, so that weight
+needs no term of its own.
 """
 
 from __future__ import annotations
@@ -34,9 +35,10 @@ Step = Shift | Rotation
 class NodeMotion:
     """The moves of one node in a graph.
 
-    fixed: steps before the motion; step: the motion; kind: "turn" (rate along `axis`), "slide" (rate vector in the axes before it) or
-    "ball" (rate vector in the axes after it); rate: three components; partials: rate's partial by each speed (index -> vector).
-    own_axes: the motion is followed by a turn in whose axes the rate is simple (floating joints).
+    fixed: steps before the motion; step: the motion; kind: "turn" (rate along `axis`), "slide" (rate vector in the
+    axes before it) or "ball" (rate vector in the axes after it); rate: three components; partials: rate's partial by
+    each speed (index -> vector). own_axes: the motion is followed by a turn in whose axes the rate is simple
+    (floating joints).
     """
 
     fixed: tuple[Step, ...]
@@ -194,7 +196,9 @@ def _direction(g: Graph, s: Symbols) -> dict[Ref, Ref]:
 
 
 def _partials(g: Graph, s: Symbols, rate: Sequence[Ref]) -> dict[int, Vec]:
-    """d rate / d u_r for the speeds it depends on: what Kane calls partial (angular) velocities, relative to the parent."""
+    """d rate / d u_r for the speeds it depends on: what Kane calls partial (angular) velocities, relative to the
+    parent.
+    """
     result: dict[int, Vec] = {}
     for r in sorted({r for component in rate for r in speeds_in(g, s, component)}):
         x, y, z = forward(g, list(rate), {s.u[r]: g.one})
@@ -221,7 +225,8 @@ def speeds_in(g: Graph, s: Symbols, ref: Ref) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class FrameMotion:
-    """Motion of a frame in N, own axes: w angular velocity, alpha, vel velocity of the origin, acc its acceleration less gravity.
+    """Motion of a frame in N, own axes: w angular velocity, alpha, vel velocity of the origin, acc its acceleration
+    less gravity.
 
     arm: the matrix U = [alpha x] + [w x][w x]; products: -wx^2, -wy^2, -wz^2, wx wy, wx wz, wy wz.
     """
@@ -262,8 +267,8 @@ def move_through(
 def frame_motions(k: Kinematics, u: Sequence[Ref], udot: Sequence[Ref], gravity: Vec) -> list[FrameMotion]:
     """Angular velocity and acceleration, and origin acceleration less gravity, of every node's frame.
 
-    u and udot replace the speeds and their rates (zeros give the static or the bias case).  Buffinton steps 3 and 5; the recursion is
-    that of Luh, Walker and Paul 1980.
+    u and udot replace the speeds and their rates (zeros give the static or the bias case).  Buffinton steps 3 and 5;
+    the recursion is that of Luh, Walker and Paul 1980.
     """
     g = k.graph
     base = (v.ZERO, v.ZERO, [v.neg(gravity)], None)
@@ -325,7 +330,7 @@ def rate_derivative(k: Kinematics, m: NodeMotion, u: Sequence[Ref], udot: Sequen
 
 def _own_axes_term(k: Kinematics, m: NodeMotion, u: Sequence[Ref]) -> Vec:
     g, c = k.graph, k.coordinates
-    for group, speeds, q in c.positions:
+    for _, speeds, q in c.positions:
         if c.speeds.index(speeds[0]) in m.partials:
             vel = [u[c.speeds.index(n)] for n in speeds]
             w = [u[c.speeds.index(n)] for n in c.quaternions[q][1]]

@@ -1,8 +1,8 @@
 """The tree of elementary motions that a mechanism's joints make.
 
-Each node has some fixed moves from its parent node's frame and then one moving move: a turn, a translation or a quaternion.
-A joint of several degrees of freedom is a run of nodes without bodies between them.  Fixed joints disappear: a link's
-frame is a node's frame followed by fixed moves, so the bodies fixed to each other are one.
+Each node has some fixed moves from its parent node's frame and then one moving move: a turn, a translation or a
+quaternion. A joint of several degrees of freedom is a run of nodes without bodies between them.  Fixed joints
+disappear: a link's frame is a node's frame followed by fixed moves, so the bodies fixed to each other are one.
 """
 
 from __future__ import annotations
@@ -102,7 +102,8 @@ def _extend(
     for move in moves:
         if is_moving(move, moving):
             number = sum(n.joint == joint.name for n in nodes)
-            nodes.append(Node(joint.child if run == 1 else f"{joint.child}.{number + 1}", node, tuple(fixed), move, joint.name))
+            name = joint.child if run == 1 else f"{joint.child}.{number + 1}"
+            nodes.append(Node(name, node, tuple(fixed), move, joint.name))
             node, fixed = len(nodes) - 1, []
         else:
             fixed.append(move)

@@ -1,7 +1,7 @@
 """Vectors, rotations and symmetric tensors over a graph: triples of references, folded by the graph itself.
 
-A fixed or moving turn is applied to a vector in two products a component pair; rotation matrices are not multiplied out,
-which costs fewer operations (Khalil and Kleinfinger 1987).
+A fixed or moving turn is applied to a vector in two products a component pair; rotation matrices are not multiplied
+out, which costs fewer operations (Khalil and Kleinfinger 1987).
 """
 
 from __future__ import annotations
@@ -98,9 +98,8 @@ def shell(g: Graph, a: Vec) -> Sym:
     """(a . a) 1 - a a: the tensor of a unit point mass at a."""
     squares = [g.mul(x, x) for x in a]
     off = [g.neg(g.mul(a[i], a[j])) for i, j in ((0, 1), (0, 2), (1, 2))]
-    return (
-        g.add(squares[1], squares[2]), off[0], off[1], g.add(squares[0], squares[2]), off[2], g.add(squares[0], squares[1])
-    )  # fmt: skip
+    xx, yy, zz = (g.add(squares[(i + 1) % 3], squares[(i + 2) % 3]) for i in range(3))
+    return (xx, off[0], off[1], yy, off[2], zz)
 
 
 @dataclass(frozen=True, slots=True)

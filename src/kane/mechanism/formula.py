@@ -1,7 +1,8 @@
 """Exact scalars of a description: rational numbers and small formulas in names, written and read as text.
 
-A description holds `Scalar = Fraction | Formula`.  Formulas are frozen trees over named symbols (coordinates, speeds, parameters, `t`),
-`pi`, rationals and functions; `str()` and `parse()` are inverse to each other, so a description can be written to a file.
+A description holds `Scalar = Fraction | Formula`.  Formulas are frozen trees over named symbols (coordinates, speeds,
+parameters, `t`), `pi`, rationals and functions; `str()` and `parse()` are inverse to each other, so a description can
+be written to a file.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ class Formula:
         return Formula("sub", (formula(other), self))
 
     def __mul__(self, other: ScalarLike) -> Formula:
+        if not isinstance(other, (Fraction, Formula, int, str, float, Decimal)):
+            return NotImplemented  # scalar times vector is the vector's business
         return Formula("mul", (self, formula(other)))
 
     def __rmul__(self, other: ScalarLike) -> Formula:
@@ -140,7 +143,8 @@ def exact(value: ScalarLike) -> Scalar:
     try:
         return Fraction(Decimal(repr(float(value)))) if isinstance(value, float) else Fraction(value)
     except (ValueError, OverflowError, ArithmeticError):
-        raise NumberError(f"{value!r} is not a finite number.", value=repr(value), remedy="Give a finite number.") from None
+        text = repr(value)
+        raise NumberError(f"{text} is not a finite number.", value=text, remedy="Give a finite number.") from None
 
 
 def formula(value: ScalarLike) -> Formula:
@@ -243,7 +247,8 @@ def _number_text(value: Fraction, rank: int) -> str:
             rest //= prime
     if rest == 1:
         digits = max(_valuation(value.denominator, 2), _valuation(value.denominator, 5))
-        return f"{value.numerator * 10**digits // value.denominator}e-{digits}" if digits > 18 else _fixed(value, digits)
+        scaled = value.numerator * 10**digits // value.denominator
+        return f"{scaled}e-{digits}" if digits > 18 else _fixed(value, digits)
     text = f"{value.numerator}/{value.denominator}"
     return f"({text})" if rank > 1 else text
 

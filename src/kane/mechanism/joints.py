@@ -21,9 +21,10 @@ QUATERNION = ("qw", "qx", "qy", "qz")
 class JointType(Protocol):
     """The obligations of a joint type.
 
-    1. `coordinates(joint)`: default coordinate names, in order.  2. `speeds(joint)`: default speed names; a speed with the name of a
-    coordinate is that coordinate's rate.  3. `moves(joint, coordinates, speeds)`: the moves from the joint frame to the child frame.
-    4. `angles`: for each coordinate, True when it is an angle (periodic), False for a length, None for a component of a quaternion.
+    1. `coordinates(joint)`: default coordinate names, in order.  2. `speeds(joint)`: default speed names; a speed
+    with the name of a coordinate is that coordinate's rate.  3. `moves(joint, coordinates, speeds)`: the moves from
+    the joint frame to the child frame. 4. `angles`: for each coordinate, True when it is an angle (periodic), False
+    for a length, None for a component of a quaternion.
     """
 
     @property
@@ -81,7 +82,8 @@ def _aligned(axis: Vector) -> tuple[tuple[Move, ...], tuple[Move, ...]]:
     if isinstance(x, Fraction) and isinstance(y, Fraction) and isinstance(z, Fraction):
         length = _rational_root(x * x + y * y + z * z)
         if length is not None and length + z != 0:
-            return (QuaternionTurn((length + z, -y, x, Fraction(0))),), (QuaternionTurn((length + z, y, -x, Fraction(0))),)
+            w, zero = length + z, Fraction(0)
+            return (QuaternionTurn((w, -y, x, zero)),), (QuaternionTurn((w, y, -x, zero)),)
     alpha = f.function("atan2", y, x)
     beta = f.function("atan2", f.function("sqrt", f.add(f.mul(x, x), f.mul(y, y))), z)
     return (Turn(2, alpha), Turn(1, beta)), (Turn(1, f.neg(beta)), Turn(2, f.neg(alpha)))
@@ -125,7 +127,8 @@ class _Screw(_Simple):
 class _Planar(_Simple):
     """Slide along two axes of the plane whose normal is the axis, then turn about the normal.
 
-    For a normal along z the coordinates are (x, y, theta); for another one the plane's x and y follow from turning z onto it.
+    For a normal along z the coordinates are (x, y, theta); for another one the plane's x and y follow from turning z
+    onto it.
     """
 
     def moves(self, joint: Joint, q: tuple[Scalar, ...], names: tuple[str, ...]) -> tuple[Move, ...]:
@@ -163,7 +166,9 @@ class _Spherical:
 
 @dataclass(frozen=True, slots=True)
 class _Floating:
-    """Six degrees of freedom: x y z and a unit quaternion; speeds: angular velocity, then velocity of the origin, child axes."""
+    """Six degrees of freedom: x y z and a unit quaternion; speeds: angular velocity, then velocity of the origin, child
+    axes.
+    """
 
     angles: tuple[bool | None, ...] = (False, False, False, None, None, None, None)
 

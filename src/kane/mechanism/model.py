@@ -1,10 +1,10 @@
 """What is described: links, joints, frames, inertia, loads, constraints, speeds.  Frozen data, exact scalars.
 
-A Mechanism is a tree of frames.  A link is a frame with or without a body.  A joint places its child frame in its parent
-frame by a sequence of moves (translations and simple rotations) whose amounts are formulas in coordinates, parameters
-and time; joint types are recipes for such sequences (joints.py), so a robot and a mechanism drawn by hand are one kind
-of thing.
-Edit with dataclasses.replace, the methods here or edit.py; every edit gives a new value, the old one stays.
+A Mechanism is a tree of frames.  A link is a frame with or without a body.  A joint places its child frame in its
+parent frame by a sequence of moves (translations and simple rotations) whose amounts are formulas in coordinates,
+parameters and time; joint types are recipes for such sequences (joints.py), so a robot and a mechanism drawn by hand
+are one kind of thing. Edit with dataclasses.replace, the methods here or edit.py; every edit gives a new value, the
+old one stays.
 """
 
 from __future__ import annotations
@@ -71,7 +71,9 @@ class Inertia:
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """A shape for drawing: kind "box" (x, y, z), "cylinder" (radius, length), "sphere" (radius), "capsule", "mesh" (file, scale)."""
+    """A shape for drawing: kind "box" (x, y, z), "cylinder" (radius, length), "sphere" (radius), "capsule", "mesh"
+    (file, scale).
+    """
 
     kind: str
     size: tuple[float, ...] = ()
@@ -95,8 +97,8 @@ class Rotor:
     """Motor rotor of a joint: inertia about its axis (kg m^2), turns `ratio` times the joint rate (sign kept).
 
     `exact` False: reflected inertia inertia * ratio^2 on the diagonal, gyroscopic terms of the armature neglected (as
-    Armstrong, Khatib and Burdick do).  True: a spinning rotor carried by link `carrier` about `axis` (link axes; default
-    the parent link and the joint axis).
+    Armstrong, Khatib and Burdick do).  True: a spinning rotor carried by link `carrier` about `axis` (link axes;
+    default the parent link and the joint axis).
     """
 
     inertia: Scalar
@@ -128,7 +130,8 @@ class Mimic:
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """A joint of the tree: `placement` (fixed, parent link frame to joint frame), then the motion of `type` along `axis`.
+    """A joint of the tree: `placement` (fixed, parent link frame to joint frame), then the motion of `type` along
+    `axis`.
 
     coordinates, speeds: names; empty for the defaults of the joint type (joints.py).  moves: only for type "general".
     damping N m s/rad or N s/m, friction (Coulomb) N m or N, stiffness about `rest`.
@@ -173,7 +176,11 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class SpeedDefinition:
-    """A generalized speed defined as a combination of coordinate rates: u = formula in q, qdot names (`rate_of`), t."""
+    """A generalized speed, u = formula linear in rates: coordinates `q1`, their rates `q1_dot`, `t`, parameters, the
+    joint types' own speeds, and measures such as `angular_velocity(B, N, b3)` (kinematics/points.py).
+
+    The definitions of a mechanism replace all its default speeds: there must be as many, and they must be invertible.
+    """
 
     name: str
     definition: Scalar
@@ -206,7 +213,8 @@ class Mechanism:
     """A mechanism: links, joints in file order, extra frames, gravity (where things fall, axes of N), parameters.
 
     The root link is fixed in the inertial frame N; a floating base is a joint of type "floating" from a root link named
-    "world".  loads, constraints, speeds: elements beyond the tree (loads.py, constraints.py).
+    "world".  loads, constraints, speeds: elements beyond the tree (loads.py, constraints.py).  coordinates: their order
+    where it is not that of the joints.
     """
 
     name: str
@@ -218,6 +226,7 @@ class Mechanism:
     loads: tuple[object, ...] = ()
     constraints: tuple[object, ...] = ()
     speeds: tuple[SpeedDefinition, ...] = ()
+    coordinates: tuple[str, ...] = ()
     report: ImportReport = field(default=ImportReport(), compare=False)
 
     def link(self, name: str) -> Link:
