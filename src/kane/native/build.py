@@ -48,7 +48,8 @@ def prepared(program: Program) -> Program:
 def merged(program: Program) -> Program:
     """The program with parameters as part of the state: for parameters that differ within a batch."""
     inputs = tuple(Input(i.name, i.labels, "state") for i in program.inputs)
-    return replace(program, inputs=inputs, first_state=program.first_constant, blocks=())
+    # no products are fused here: the constants keep the bits that they have in their own section
+    return split(schedule(replace(program, inputs=inputs, first_state=program.first_constant, blocks=())), BLOCK)
 
 
 def opt_level(program: Program) -> int:
@@ -96,8 +97,7 @@ class Code:
         """The same program with parameters that may differ from state to state."""
         with self.lock:
             if self.over_parameters is None:
-                program = merged(self.program)
-                self.over_parameters = make_code(program, self.dtype, self.host, self.cached, None)
+                self.over_parameters = make_code(merged(self.program), self.dtype, self.host, self.cached, None)
             return self.over_parameters
 
     def constants_of(self, p: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -111,8 +111,7 @@ class Code:
 def make_code(
     program: Program, dtype: Dtype, host: Host, cached: bool, parameters: np.ndarray[Any, Any] | None
 ) -> Code:
-    """Compile the single-state functions of a program and fill their tables."""
-    program = prepared(program)
+    """Compile the single-state functions of a program (a `prepared` one) and fill their tables."""
     constants = sort_constants(program)
     text = single_source(program, constants, dtype, host)
     single, choices = _load(text, program, dtype, host, cached)
@@ -143,7 +142,7 @@ def sort_constants(program: Program) -> Constants:
     folded: dict[int, float] = {}
     values: dict[int, Any] = {}
     with np.errstate(all="ignore"):
-        for index in range(program.first_state):
+        for index in range(len(program.values)):
             op, args, payload, _ = program.values[index]
             if op != INPUT_OP and all(a >> 1 in values for a in args):
                 operands = [-values[a >> 1] if a & 1 else values[a >> 1] for a in args]
@@ -152,8 +151,16 @@ def sort_constants(program: Program) -> Constants:
                     folded[index] = float(values[index])
     wanted = {a >> 1 for i in program.state for a in program.values[i].args}
     wanted |= {r >> 1 for out in program.outputs for r in out.refs}
-    placed = [i for i in program.constants if i in wanted and i not in folded]
+    p = parameter(program)
+    given = [i for i in range(program.first_constant) if _array(program, i) == p and p is not None]
+    placed = [i for i in [*given, *program.constants] if i in wanted and i not in folded]
     return Constants(folded, {index: n for n, index in enumerate(placed)})
+
+
+def _array(program: Program, index: int) -> int | None:
+    """The input array that a value is an element of."""
+    value = program.values[index]
+    return value.payload[0] if value.op == INPUT_OP and isinstance(value.payload, tuple) else None
 
 
 def single_source(program: Program, constants: Constants, dtype: Dtype, host: Host) -> str:

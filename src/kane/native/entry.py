@@ -1,9 +1,9 @@
 """The doors to the machine code as LLVM IR: the call from Python for plain arrays, the bound call, the C pointer.
 
 `@call` is a function by the vectorcall protocol (and METH_FASTCALL | METH_KEYWORDS).  It serves arguments that are
-exactly NumPy arrays of the right dtype, aligned, either all single states (n,) or all batches (N, n), with an optional `out=`
-for single states; all else it hands to the general path in Python.  Addresses of the interpreter and of NumPy come
-through a table that is filled after loading (SLOTS), so that object code can be kept on disk.
+exactly NumPy arrays of the right dtype, aligned, either all single states (n,) or all batches (N, n), with an optional
+`out=` for single states; all else it hands to the general path in Python.  Addresses of the interpreter and of NumPy
+come through a table that is filled after loading (SLOTS), so that object code can be kept on disk.
 """
 
 from __future__ import annotations
@@ -145,7 +145,9 @@ def _call(program: Program, t: Type) -> str:
         code.label("plural")
         _plural(code, program, t, objects, constants)
     code.label("general")
-    code.do(f"{'%answer'} = call ptr {code.slot('vectorcall')}(ptr {code.slot('general')}, ptr %args, i64 %nargs, ptr %kwnames)")
+    general = code.slot("general")
+    call, arguments = code.slot("vectorcall"), "ptr %args, i64 %nargs, ptr %kwnames"
+    code.do(f"%answer = call ptr {call}(ptr {general}, {arguments})")
     code.do("ret ptr %answer")
     code.label("failed")
     code.do("ret ptr null")

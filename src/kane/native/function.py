@@ -10,7 +10,7 @@ import numpy as np
 
 from kane.errors import ShapeError, UnsupportedError
 from kane.graph.program import Program
-from kane.native.build import Choices, Code, make_code
+from kane.native.build import Choices, Code, make_code, prepared
 from kane.native.call import General, checked
 from kane.native.entry import parameter
 from kane.native.host import Dtype, this_host
@@ -30,7 +30,7 @@ class NativeFunction:
     code: Code
 
     def __call__(self, *arrays: Any, out: Any = None, threads: int = 1) -> Any:
-        """The outputs at these arrays; instances are called through machine code instead where the interpreter allows."""
+        """The outputs at these arrays; where the interpreter allows, calls go to machine code and not through here."""
         return self.general(*arrays, out=out, threads=threads)
 
     def prepare(self, *arrays: Array, out: Array | tuple[Array, ...] | None = None) -> Callable[[], Any]:
@@ -131,7 +131,7 @@ def compile_program(
         if defaults.ndim != 1:
             raise ShapeError(f"{program.name}: default parameters have shape {defaults.shape}, expected one vector.")
         defaults.flags.writeable = False
-    code = make_code(program, dtype, this_host(), cache, defaults)
+    code = make_code(prepared(program), dtype, this_host(), cache, defaults)
     general = General(code)
     if not has_fast_calls():
         return NativeFunction(program, dtype, defaults, general, code)

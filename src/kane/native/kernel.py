@@ -136,7 +136,7 @@ def _last_blocks(program: Program) -> dict[int, int]:
 
 
 def _stores(program: Program, start: int, stop: int, first: bool) -> dict[int, list[tuple[str, int, int]]]:
-    """Output elements by the value they show: array, element, sign.  The first block also stores what needs no state."""
+    """Output elements by the value they show: array, element, sign; the first block also has what needs no state."""
     stores: dict[int, list[tuple[str, int, int]]] = {}
     for n, out in enumerate(program.outputs):
         for k, ref in enumerate(out.refs):
@@ -212,13 +212,13 @@ class _Writer:
         section = program.section(index)
         if section == "number":
             return t.literal(float(program.values[index].payload))  # type: ignore[arg-type]
+        if index in self.constants.place:
+            return self.load_constant(f"%v{index}", self.constants.place[index])
         if section == "input":
             array, element = program.values[index].payload  # type: ignore[misc]
             return self.load_element(f"%v{index}", f"%in{array}", element)
         if index in self.constants.folded:
             return t.literal(self.constants.folded[index])
-        if section == "constant":
-            return self.load_constant(f"%v{index}", self.constants.place[index])
         pointer = self.address("%frame", self.frame.at[index])
         align = t.bytes if t.lanes > 1 else t.scalar_bytes
         self.emit(f"%v{index} = load {t.name}, ptr {pointer}, align {align}")

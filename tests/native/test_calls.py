@@ -1,0 +1,401 @@
+"""Compiled functions: values, equal bits from single and batch calls, array manners, errors, bound calls, pointers."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import threading
+import warnings
+import weakref
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from kane.errors import ShapeError, UnsupportedError
+from kane.graph.arena import Graph
+from kane.graph.evaluate import evaluate
+from kane.graph.program import Input, Program, build_program
+from kane.native import NativeFunction, build, compile_program
+from kane.rewrite.fuse import fuse
+
+Make = Callable[..., Program]
+P = np.array([1.5, 0.75, 1.0, 0.5, 9.81])
+
+
+def states(program: Program, batch: tuple[int, ...], seed: int = 0) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return [rng.uniform(-1.5, 1.5, (*(batch if i.kind == "state" else ()), i.size)) for i in program.inputs]
+
+
+def named(program: Program, arrays: list[np.ndarray]) -> dict[str, np.ndarray]:
+    return dict(zip((i.name for i in program.inputs), arrays, strict=True))
+
+
+def assert_same_bits(a: np.ndarray, b: np.ndarray) -> None:
+    np.testing.assert_array_equal(np.ascontiguousarray(a).view(np.uint8), np.ascontiguousarray(b).view(np.uint8))
+
+
+@pytest.mark.parametrize("block", [2000, 17])
+@pytest.mark.parametrize("seed", range(4))
+def test_values_and_bits(random_program: Make, seed: int, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "BLOCK", block)
+    program = random_program(seed)
+    f = compile_program(program)
+    arrays = states(program, (13,), seed)
+    together = f(*arrays)
+    reference = evaluate(fuse(program), named(program, arrays))
+    for out, got in zip(program.outputs, together, strict=True):
+        scale = np.abs(reference[out.name]).max() + 1
+        np.testing.assert_allclose(got, reference[out.name], rtol=1e-11, atol=1e-11 * scale)
+    for n in range(13):
+        one = f(*(a[n] if a.ndim > 1 else a for a in arrays))
+        for got, row in zip(one, together, strict=True):
+            assert_same_bits(got, row[n])
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_float32(random_program: Make, seed: int) -> None:
+    program = random_program(seed, functions=False, size=60)
+    f = compile_program(program, dtype="float32")
+    arrays = states(program, (21,), seed)
+    together = f(*arrays)
+    reference = evaluate(program, named(program, arrays))
+    for out, got in zip(program.outputs, together, strict=True):
+        assert got.dtype == np.float32
+        np.testing.assert_allclose(got, reference[out.name], rtol=1e-4, atol=2e-4)
+    small = [a.astype(np.float32) for a in arrays]
+    for n in range(21):
+        one = f(*(a[n] if a.ndim > 1 else a for a in small))
+        for got, row in zip(one, together, strict=True):
+            assert_same_bits(got, row[n])
+
+
+def test_two_link_closed_form(two_link: Program) -> None:
+    f = compile_program(two_link, default_parameters=P)
+    m1, m2, l1, l2, g = P
+    q, qd, qdd = states(two_link, (5,))[:3]
+    c2, s2, c12 = np.cos(q[:, 1]), np.sin(q[:, 1]), np.cos(q.sum(1))
+    m12 = m2 * l2**2 + m2 * l1 * l2 * c2
+    tau1 = (
+        ((m1 + m2) * l1**2 + m2 * l2**2 + 2 * m2 * l1 * l2 * c2) * qdd[:, 0] + m12 * qdd[:, 1]
+        - m2 * l1 * l2 * s2 * (2 * qd[:, 0] * qd[:, 1] + qd[:, 1] ** 2)
+        + (m1 + m2) * l1 * g * np.cos(q[:, 0]) + m2 * l2 * g * c12
+    )
+    tau2 = m12 * qdd[:, 0] + m2 * l2**2 * qdd[:, 1] + m2 * l1 * l2 * s2 * qd[:, 0] ** 2 + m2 * l2 * g * c12
+    np.testing.assert_allclose(f(q, qd, qdd), np.stack([tau1, tau2], -1), rtol=1e-13, atol=1e-13)
+
+
+class TestArrays:
+    @pytest.fixture
+    def f(self, two_link: Program) -> NativeFunction:
+        return compile_program(two_link, default_parameters=P)
+
+    @pytest.mark.parametrize("n", [0, 1, 2, 3, 7, 8, 9, 31, 64, 1003])
+    def test_batch_sizes_and_layouts(self, f: NativeFunction, n: int) -> None:
+        q, qd, qdd = states(f.program, (n,))[:3]
+        expected = np.array([f(*x) for x in zip(q, qd, qdd, strict=True)]).reshape(n, 2)
+        assert_same_bits(f(q, qd, qdd), expected)
+        columns = [np.asfortranarray(x) for x in (q, qd, qdd)]
+        assert_same_bits(f(*columns), expected)
+        if n > 1:
+            assert f(*columns).strides[0] == 8
+        wide = [np.zeros((n, 6))[:, ::3] for _ in range(3)]
+        for w, x in zip(wide, (q, qd, qdd), strict=True):
+            w[...] = x
+        assert_same_bits(f(*wide), expected)
+        backwards = [x[::-1].copy()[::-1] for x in (q, qd, qdd)]
+        assert_same_bits(f(*backwards), expected)
+        assert_same_bits(f(columns[0], qd, wide[2]), expected)
+        out = np.full((2, n), np.nan).T
+        assert f(q, qd, qdd, out=out) is out
+        assert_same_bits(out, expected)
+
+    def test_broadcasting(self, f: NativeFunction) -> None:
+        rng = np.random.default_rng(1)
+        q, qd, qdd = rng.normal(size=(4, 1, 2)), rng.normal(size=(3, 2)), rng.normal(size=2)
+        got = f(q, qd, qdd)
+        assert got.shape == (4, 3, 2)
+        for i in range(4):
+            for j in range(3):
+                assert_same_bits(got[i, j], f(q[i, 0], qd[j], qdd))
+
+    def test_many_axes_with_a_long_one_in_front(self, f: NativeFunction) -> None:
+        q = np.random.default_rng(2).normal(size=(3, 200, 2)).transpose(1, 0, 2)
+        got = f(q, np.zeros(2), np.zeros(2))
+        for j in range(3):
+            assert_same_bits(got[:, j], f(np.ascontiguousarray(q[:, j]), np.zeros(2), np.zeros(2)))
+
+    def test_short_axes_that_do_not_merge(self, f: NativeFunction) -> None:
+        q = np.random.default_rng(3).normal(size=(3, 4, 5, 2)).transpose(1, 2, 0, 3)
+        got = f(q, np.ones(2), np.zeros(2))
+        assert_same_bits(got, f(np.ascontiguousarray(q), np.ones(2), np.zeros(2)))
+        assert_same_bits(got[1, 2, 0], f(q[1, 2, 0], np.ones(2), np.zeros(2)))
+
+    def test_other_types(self, f: NativeFunction) -> None:
+        expected = f(np.array([1.0, 2.0]), np.array([0.0, 1.0]), np.array([3.0, -1.0]))
+        assert_same_bits(f([1, 2], (0, 1), np.array([3, -1], dtype=np.int8)), expected)
+        swapped = np.array([1.0, 2.0], dtype=">f8")
+        assert_same_bits(f(swapped, np.array([False, True]), np.array([3, -1], object)), expected)
+        raw = np.zeros(17, dtype=np.uint8)[1:].view(np.float64)
+        raw[...] = (1.0, 2.0)
+        assert_same_bits(f(raw, [0, 1], [3, -1]), expected)
+
+        class Sub(np.ndarray):
+            pass
+
+        assert_same_bits(f(np.array([1.0, 2.0]).view(Sub), [0, 1], [3, -1]), expected)
+
+    def test_out(self, f: NativeFunction) -> None:
+        q, qd, qdd = (np.array(x) for x in ([0.3, 0.4], [1.0, 2.0], [0.1, 0.2]))
+        expected = f(q, qd, qdd)
+        out = np.empty(2)
+        assert f(q, qd, qdd, out=out) is out
+        assert_same_bits(out, expected)
+        small = np.empty(2, np.float32)
+        assert f(q, qd, qdd, out=small) is small
+        np.testing.assert_allclose(small, expected, rtol=1e-6)
+        strided = np.zeros(4)[::2]
+        f(q, qd, qdd, out=strided)
+        assert_same_bits(strided, expected)
+
+    def test_out_over_an_input(self, f: NativeFunction) -> None:
+        q, qd, qdd = (np.array(x) for x in ([0.3, 0.4], [1.0, 2.0], [0.1, 0.2]))
+        expected = f(q, qd, qdd)
+        assert_same_bits(f(q, qd, qdd, out=q), expected)
+        for layout in "CF":
+            q, qd, qdd = (np.array(x, order=layout) for x in states(f.program, (37,))[:3])
+            expected = f(q, qd, qdd).copy()
+            assert_same_bits(f(q, qd, qdd, out=q), expected)
+        buffer = np.random.default_rng(0).normal(size=3)
+        expected = f(buffer[:2].copy(), qd[0], qdd[0])
+        assert_same_bits(f(buffer[:2], qd[0], qdd[0], out=buffer[1:]), expected)
+
+    @pytest.mark.parametrize(
+        ("shapes", "words"),
+        [
+            (((3,), (2,), (2,)), ("q", "(3,)", "(2,)")),
+            (((5, 2), (5, 3), (2,)), ("qd", "(5, 3)", "(2,)")),
+            (((2,), (2,), ()), ("qdd", "()", "(2,)")),
+            (((4, 2), (5, 2), (2,)), ("(4, 2)", "(5, 2)", "(..., 2)")),
+        ],
+    )
+    def test_wrong_shapes_state_both(self, f: NativeFunction, shapes: tuple, words: tuple) -> None:
+        with pytest.raises(ShapeError) as caught:
+            f(*(np.zeros(s) for s in shapes))
+        for word in words:
+            assert word in str(caught.value)
+
+    def test_wrong_out(self, f: NativeFunction) -> None:
+        z = np.zeros(2)
+        with pytest.raises(ShapeError, match=r"\(3,\), expected \(2,\)"):
+            f(z, z, z, out=np.zeros(3))
+        with pytest.raises(ShapeError, match="int64"):
+            f(z, z, z, out=np.zeros(2, np.int64))
+        locked = np.zeros(2)
+        locked.flags.writeable = False
+        with pytest.raises(ShapeError, match="read-only"):
+            f(z, z, z, out=locked)
+        with pytest.raises(ShapeError, match="list"):
+            f(z, z, z, out=[[1, 2]])
+
+    def test_wrong_types_and_counts(self, f: NativeFunction) -> None:
+        z = np.zeros(2)
+        with pytest.raises(ShapeError, match="qd is not an array of real numbers"):
+            f(z, z + 1j, z)
+        with pytest.raises(ShapeError, match="q is not"):
+            f(["a", "b"], z, z)
+        with pytest.raises(TypeError, match=r"takes 4 arrays \(q, qd, qdd, p\); 2 were given"):
+            f(z, z)
+        with pytest.raises(TypeError):
+            f(z, z, z, where=True)
+
+    def test_threads(self, f: NativeFunction) -> None:
+        arrays = states(f.program, (5003,))[:3]
+        expected = f(*arrays)
+        for threads in (2, 3):
+            assert_same_bits(f(*arrays, threads=threads), expected)
+
+
+def test_parameters(two_link: Program) -> None:
+    f = compile_program(two_link, default_parameters=P)
+    bare = compile_program(two_link)
+    q, qd, qdd = states(two_link, (9,))[:3]
+    other = P * 1.25
+    assert_same_bits(f(q, qd, qdd), bare(q, qd, qdd, P))
+    for _ in range(2):  # the constants of the last parameters are kept
+        for p in (P, other):
+            assert_same_bits(f(q, qd, qdd, p), bare(q, qd, qdd, p))
+            assert_same_bits(f(q[0], qd[0], qdd[0], p), bare(q, qd, qdd, p)[0])
+    changing = P.copy()
+    first = bare(q[0], qd[0], qdd[0], changing)
+    changing *= 1.25
+    assert_same_bits(bare(q[0], qd[0], qdd[0], changing), f(q[0], qd[0], qdd[0], other))
+    assert np.any(first != bare(q[0], qd[0], qdd[0], changing))
+    with pytest.raises(TypeError, match="takes 4 arrays"):
+        bare(q, qd, qdd)
+    with pytest.raises(ShapeError, match=r"p has shape \(4,\), expected \(5,\)"):
+        bare(q, qd, qdd, P[:4])
+
+
+def test_parameters_with_batch_axes(random_program: Make) -> None:
+    program = random_program(5)
+    f = compile_program(program)
+    q, v, _ = states(program, (11,))
+    p = np.random.default_rng(4).uniform(0.5, 1.5, (11, 3))
+    together = f(q, v, p)
+    crossed = f(q, v, p[:2, None])
+    for n in range(11):
+        for row, both, one in zip(together, crossed, f(q[n], v[n], p[n]), strict=True):
+            assert_same_bits(row[n], one)
+            if n < 2:
+                assert_same_bits(both[n, n], one)
+
+
+def test_prepared_call(two_link: Program) -> None:
+    f = compile_program(two_link, default_parameters=P)
+    q, qd, qdd = states(two_link, ())[:3]
+    out = np.empty(2)
+    step = f.prepare(q, qd, qdd, out=out)
+    assert step() is out
+    assert_same_bits(out, f(q, qd, qdd))
+    q += 0.25
+    assert_same_bits(step(), f(q, qd, qdd))
+    p = P.copy()
+    step = f.prepare(q, qd, qdd, p)
+    p *= 2
+    assert_same_bits(step(), f(q, qd, qdd, p))
+    batch = states(two_link, (20,))[:3]
+    step = f.prepare(*batch)
+    batch[1][...] = 0
+    assert_same_bits(step(), f(*batch))
+    with pytest.raises(ShapeError, match="cannot be bound"):
+        f.prepare([1, 2], qd, qdd)
+    with pytest.raises(ShapeError, match="q has shape"):
+        f.prepare(np.zeros(3), qd, qdd)
+
+
+def test_prepared_call_outlives_its_function(two_link: Program) -> None:
+    q, qd, qdd = states(two_link, ())[:3]
+    f = compile_program(two_link, default_parameters=P)
+    expected, step = f(q, qd, qdd), f.prepare(q, qd, qdd)
+    gone = weakref.ref(f)
+    del f
+    gc.collect()
+    assert gone() is None
+    assert_same_bits(step(), expected)
+
+
+def test_pointer(two_link: Program) -> None:
+    f = compile_program(two_link, default_parameters=P)
+    arrays = states(two_link, ())
+    out = np.empty(2)
+    call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 5)(f.address)
+    call(*(a.ctypes.data for a in arrays), out.ctypes.data)
+    assert_same_bits(out, f(*arrays))
+    call(*(a.ctypes.data for a in arrays[:3]), None, out.ctypes.data)
+    assert_same_bits(out, f(*arrays[:3]))
+
+
+def test_batch_pointer(two_link: Program) -> None:
+    f = compile_program(two_link, default_parameters=P)
+    arrays = states(two_link, (10,))[:3]
+    out = np.empty((10, 2))
+    table = np.array([*(a.ctypes.data for a in [*arrays, out]), *[16] * 4, *[8] * 4])
+    at = table.ctypes.data
+    kind = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * 4)
+    kind(f.batch_address)(10, at, at + 32, at + 64, f.constants().ctypes.data)
+    assert_same_bits(out, f(*arrays))
+
+
+def test_special_values_reach_only_what_depends_on_them(random_program: Make) -> None:
+    program = random_program(7)
+    f = compile_program(program)
+    q, v, p = states(program, (40,))
+    calm = f(q, v, p)
+    for n, bad in enumerate([np.nan, np.inf, -np.inf, 1e5, -3e7, 1e300, 5e-324, -0.0]):
+        q[5 * n, n % 5] = bad
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        wild = f(q, v, p)
+        reference = evaluate(fuse(program), named(program, [q, v, p]))
+        for out, a, b in zip(program.outputs, calm, wild, strict=True):
+            quiet = [n for n in range(40) if n % 5]
+            assert_same_bits(a[quiet], b[quiet])
+            np.testing.assert_array_equal(np.isnan(b), np.isnan(reference[out.name]))
+        for n in range(40):
+            for one, row in zip(f(q[n], v[n], p), wild, strict=True):
+                np.testing.assert_array_equal(one, row[n])
+        np.add(q[1], 1.0)
+
+
+def test_nan_stays_on_its_path() -> None:
+    g = Graph()
+    a, b = g.symbol("a"), g.symbol("b")
+    program = build_program(g, "f", [Input("x", ("a", "b"))], [("y", (2,), [g.sin(a), g.mul(g.cos(b), b)])])
+    f = compile_program(program)
+    got = f([np.nan, 0.5])
+    assert np.isnan(got[0])
+    assert got[1] == f([0.25, 0.5])[1]
+
+
+def test_scalar_output_is_a_numpy_scalar(random_program: Make) -> None:
+    f = compile_program(random_program(1))
+    assert isinstance(f(*states(f.program, ()))[2], np.float64)
+    assert f(*states(f.program, (3,)))[2].shape == (3,)
+
+
+def test_calls_from_many_threads(two_link: Program) -> None:
+    f = compile_program(two_link)
+    q, qd, qdd = states(two_link, (200,))[:3]
+    sets = [P * (1 + k) for k in range(4)]
+    expected = [f(q, qd, qdd, p).copy() for p in sets]
+    wrong: list[int] = []
+
+    def work(k: int) -> None:
+        for _ in range(30):
+            if not np.array_equal(f(q, qd, qdd, sets[k]), expected[k]):
+                wrong.append(k)
+            if not np.array_equal(f(q[3], qd[3], qdd[3], sets[k]), expected[k][3]):
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+def test_no_references_leak(two_link: Program) -> None:
+    import sys
+
+    f = compile_program(two_link, default_parameters=P)
+    q, qd, qdd = states(two_link, ())[:3]
+    out = np.empty(2)
+    step = f.prepare(q, qd, qdd, out=out)
+    before = [sys.getrefcount(x) for x in (q, qd, qdd, out, f)]
+    for _ in range(100):
+        f(q, qd, qdd)
+        f(q, qd, qdd, out=out)
+        f(q[None], qd[None], qdd[None])
+        step()
+    assert [sys.getrefcount(x) for x in (q, qd, qdd, out, f)] == before
+
+
+def test_refusals(two_link: Program, random_program: Make) -> None:
+    with pytest.raises(UnsupportedError, match="float16"):
+        compile_program(two_link, dtype="float16")  # type: ignore[arg-type]
+    with pytest.raises(ShapeError, match=r"p has shape \(3,\), expected \(5,\)"):
+        compile_program(two_link, default_parameters=P[:3])
+    with pytest.raises(UnsupportedError, match="no parameters"):
+        compile_program(random_program(0, parameters=False), default_parameters=P)
+
+
+def test_choices_tell_what_was_done(two_link: Program) -> None:
+    f = compile_program(two_link, default_parameters=P, cache=False)
+    assert [c.from_cache for c in f.choices] == [False]
+    f(*states(two_link, (9,))[:3])
+    assert len(f.choices) == 2
+    assert f.choices[0].blocks == 1
+    assert f.choices[0].opt == 3
