@@ -7,7 +7,6 @@ The joint is revolute where a coordinate stands in theta, prismatic where it sta
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
@@ -15,6 +14,7 @@ from typing import Literal
 from kane.errors import FormatError, NumberError
 from kane.formats.dh_cells import Cells, Coordinate, Row, coordinate_of
 from kane.formats.dh_table import Table, read_table
+from kane.formats.source import Source
 from kane.mechanism import formula as f
 from kane.mechanism.formula import Scalar
 from kane.mechanism.model import (
@@ -41,7 +41,7 @@ _0 = Fraction(0)
 
 
 def read_dh(
-    source: str | bytes | os.PathLike[str],
+    source: Source,
     *,
     convention: Convention | None = None,
     snap: float = 1e-11,

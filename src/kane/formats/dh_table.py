@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from typing import Any, Literal
 
 from kane.errors import FormatError, NumberError
 from kane.formats.dh_cells import Row, split_unit
+from kane.formats.source import Source, text_of
 from kane.formats.values import exact_decimal
 from kane.mechanism import formula as f
 from kane.mechanism.model import Vector
@@ -108,9 +108,9 @@ class Table:
         return self.rows[row][0].get("joint", "").strip() or str(row + 1)
 
 
-def read_table(source: str | bytes | os.PathLike[str], name: str | None = None) -> Table:
+def read_table(source: Source, name: str | None = None) -> Table:
     """The table of a file or text; its kind is told by the suffix or by its first characters."""
-    text, file = _text(source)
+    text, file = text_of(source)
     table = Table(file, name or (Path(file).stem if file else "arm"))
     suffix = Path(file).suffix.lower() if file else ""
     if suffix == ".json" or (not suffix and text.lstrip().startswith("{")):
@@ -122,29 +122,6 @@ def read_table(source: str | bytes | os.PathLike[str], name: str | None = None) 
     if not table.rows:
         raise FormatError("The DH table has no rows.", file=file, remedy="Give one row for each joint.")
     return table
-
-
-def _text(source: str | bytes | os.PathLike[str]) -> tuple[str, str | None]:
-    data: str | bytes = source if isinstance(source, (str, bytes)) else b""
-    file = None
-    if not isinstance(source, bytes) and not (isinstance(source, str) and "\n" in source):
-        file = os.fspath(source)
-        try:
-            data = Path(source).read_bytes()
-        except (OSError, ValueError) as error:
-            raise FormatError(
-                f"The file {file!r} cannot be read: {error}.",
-                code="FileError",
-                file=file,
-                name=file,
-                remedy="Check the path.",
-            ) from None
-    if isinstance(data, str):
-        return data, file
-    try:
-        return data.decode("utf-8-sig"), file
-    except UnicodeDecodeError as error:
-        raise FormatError(f"The text is not UTF-8 ({error}).", file=file, remedy="Save it as UTF-8.") from None
 
 
 def _from_csv(table: Table, text: str) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Literal
 
 from kane.errors import FormatError
+from kane.formats.source import Source, content_of
 from kane.formats.urdf_parts import Reader, flatten_mimics, read_joint, read_link, read_materials
 from kane.formats.urdf_tags import foreign
 from kane.formats.values import Numbers, exact_decimal
@@ -22,7 +21,7 @@ _MASSLESS_NOTE = "has no inertial: zero mass"
 
 
 def read_urdf(
-    source: str | bytes | os.PathLike[str],
+    source: Source,
     *,
     base: Literal["fixed", "floating"] = "fixed",
     snap: float = 1e-11,
@@ -36,25 +35,8 @@ def read_urdf(
     strict: what would be repaired, and unknown tags that resemble URDF's, are refused.
     Raises FormatError, NumberError, TopologyError, UnsupportedError with file, line, element, value and remedy.
     """
-    data, file = content(source)
+    data, file = content_of(source)
     return from_element(parse_xml(data, file), file, base=base, snap=snap, strict=strict)
-
-
-def content(source: str | bytes | os.PathLike[str]) -> tuple[bytes | str, str | None]:
-    """The document and the name of its file (None for text given directly)."""
-    if isinstance(source, bytes) or (isinstance(source, str) and ("<" in source or "\n" in source)):
-        return source, None
-    try:
-        return Path(source).read_bytes(), os.fspath(source)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise FormatError(
-            f"The file {os.fspath(source)!r} cannot be read: {reason}.",
-            code="FileError",
-            file=os.fspath(source),
-            name=os.fspath(source),
-            remedy="Check the path.",
-        ) from None
 
 
 def from_element(

@@ -1,0 +1,42 @@
+"""The content behind a path, or a text given directly."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from kane.errors import FormatError
+
+Source = str | bytes | os.PathLike[str]
+_LARGEST = 100_000_000
+
+
+def content_of(source: Source) -> tuple[bytes | str, str | None]:
+    """The document and the name of its file (None for text given directly: it has a line break or a "<").
+
+    Raises FormatError for a file that cannot be read or has more than 100 MB.
+    """
+    if isinstance(source, bytes) or (isinstance(source, str) and ("<" in source or "\n" in source)):
+        return source, None
+    file = os.fspath(source)
+    try:
+        path = Path(source)
+        if path.is_file() and path.stat().st_size > _LARGEST:
+            raise OSError(27, f"more than {_LARGEST // 1_000_000} MB")
+        return path.read_bytes(), file
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise FormatError(
+            f"The file {file!r} cannot be read: {reason}.", code="FileError", file=file, name=file, remedy="Check the path."
+        ) from None
+
+
+def text_of(source: Source) -> tuple[str, str | None]:
+    """The document as text, UTF-8."""
+    data, file = content_of(source)
+    if isinstance(data, str):
+        return data, file
+    try:
+        return data.decode("utf-8-sig"), file
+    except UnicodeDecodeError as error:
+        raise FormatError(f"The text is not UTF-8 ({error}).", file=file, remedy="Save it as UTF-8.") from None
