@@ -132,7 +132,7 @@ def load(
     and its kinds, naming file, line, element, value and the way out.
     """
     from kane import formats, robots
-    from kane.mechanism.inertia import judge
+    from kane.mechanism.checks import judge
 
     text = str(source)
     if text in robots.names():
