@@ -110,8 +110,8 @@ def test_overlapping_arrays_and_fma_override(tmp_path):
 
 def test_library_has_no_state_and_documents_itself():
     files = emit(two_link(("m1",), ("lambda", "x_{1}")), "c", "lambda", notes=("tau: joint torques, N m",))
-    assert sorted(files) == ["lambda_.c", "lambda_.h", "lambda__example.c", "lambda__selftest.c"]
-    source, head = files["lambda_.c"], files["lambda_.h"]
+    assert sorted(files) == ["lambda.c", "lambda.h", "lambda_example.c", "lambda_selftest.c"]
+    source, head = files["lambda.c"], files["lambda.h"]
     assert not re.search(r"^(static\s+)?(const\s+)?double\s+\w+\s*(=|;|\[)", source, re.M)  # no variable at file level
     assert "alloc" not in source
     counts = two_link(("m1",))[0].counts
@@ -120,7 +120,7 @@ def test_library_has_no_state_and_documents_itself():
     for text in (*legend, "tau: joint torques, N m", "p[1] (parameters): m1"):
         assert text in head
     assert "/* link 2: F* */" in source
-    assert len(files["lambda__example.c"].splitlines()) <= 20
+    assert len(files["lambda_example.c"].splitlines()) <= 20
 
 
 def test_constants_are_computed_once_for_all_tasks():

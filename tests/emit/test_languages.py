@@ -100,6 +100,28 @@ def test_casadi(case, tmp_path):
             np.testing.assert_allclose(np.array(got).reshape(want.shape), want, rtol=1e-13, atol=1e-14)
 
 
+@pytest.mark.parametrize("batch", [(), (5,), (2, 3)])
+@pytest.mark.parametrize("case", CASES)
+def test_jax(case, batch, tmp_path):
+    jax = pytest.importorskip("jax")
+    with jax.experimental.enable_x64() if hasattr(jax.experimental, "enable_x64") else jax.enable_x64(True):
+        made = module(*emit(CASES[case], "jax", case).values(), tmp_path)
+        for program in CASES[case]:
+            given = positive(states(program, batch))
+            results = tupled(jax.jit(getattr(made, program.name))(*given.values()))
+            for out, got in zip(program.outputs, results, strict=True):
+                want = evaluate(program, given)[out.name]
+                assert got.shape == want.shape
+                np.testing.assert_allclose(got, want, rtol=1e-13, atol=1e-14)
+
+
+def test_jax_has_one_pass_of_sines():
+    """Sines and cosines of the angles q1, q2, q1 + q2 come from one array each."""
+    (text,) = emit(two_link()[:1], "jax", "arm").values()
+    assert text.count("jnp.sin(") == 1 and text.count("jnp.cos(") == 1
+    assert text.index("jnp.cos(angles)") < text.index("cos_q1 = cosines[")
+
+
 @pytest.mark.skipif(shutil.which("rustc") is None, reason="no rustc on PATH")
 @pytest.mark.parametrize("precision", ["double", "float"])
 @pytest.mark.parametrize("case", CASES)
@@ -171,7 +193,7 @@ def test_julia(case, tmp_path):
     np.testing.assert_allclose([float(x) for x in ran.stdout.split()], wants, rtol=1e-13, atol=1e-14)
 
 
-@pytest.mark.parametrize("target", ["julia", "matlab", "rust", "casadi"])
+@pytest.mark.parametrize("target", ["julia", "matlab", "rust", "casadi", "jax"])
 def test_outline(target):
     """What can be checked without the language: legend, counts, notes, names, no keyword of the user's left bare."""
     programs = two_link(("m1",), ("lambda", "end"))

@@ -86,6 +86,20 @@ class Writer:
     def remark(self, text: str) -> str:
         return self.syntax.remark.format(text=comment_text(text))
 
+    def write(self, index: int) -> None:
+        """The statement of a value; numbers have none."""
+        if index in self.baked:
+            self.bake(index)
+        elif self.program.values[index].op == "input":
+            self.load(index)
+        elif self.program.values[index].op != "num":
+            self.compute(index)
+
+    def body(self) -> Body:
+        """What was written, and the results."""
+        results = tuple(tuple(self.signed(r) for r in out.refs) for out in self.program.outputs)
+        return Body(tuple(self.lines), results, frozenset(self.inputs), frozenset(self.functions))
+
     def load(self, index: int) -> None:
         """Give an input element the user's name."""
         payload = self.program.values[index].payload
@@ -111,15 +125,18 @@ class Writer:
         if note and note != self._note:
             self._note = note
             self.lines.append(self.remark(note))
-        name = ""
-        if op in ("sin", "cos") and self.trig and not args[0] & 1 and self.program.values[args[0] >> 1].op == "input":
-            name = f"{op}_{self.text[args[0] >> 1]}"
-        if not name:
-            self._counts["t"] += 1
-            name = f"{self.prefix}{self._counts['t']}"
         value = self.operation(op, args)
-        self.text[index] = name
-        self.declare(name, value)
+        self.declare(self.name(index), value)
+
+    def name(self, index: int) -> str:
+        """The name given to a value now: sin_q2, or a number."""
+        op, args, _, _ = self.program.values[index]
+        if op in ("sin", "cos") and self.trig and not args[0] & 1 and self.program.values[args[0] >> 1].op == "input":
+            self.text[index] = f"{op}_{self.text[args[0] >> 1]}"
+        else:
+            self._counts["t"] += 1
+            self.text[index] = f"{self.prefix}{self._counts['t']}"
+        return self.text[index]
 
     def declare(self, name: str, value: str, remark: str = "") -> None:
         line = self.syntax.declare.format(name=name, value=value)
@@ -170,14 +187,9 @@ def _write(
     for index in live(program, {**baked, **place}):
         if index in place:
             writer.text[index] = syntax.access.format(array="k", index=place[index] + syntax.first)
-        elif index in baked:
-            writer.bake(index)
-        elif program.values[index].op == "input":
-            writer.load(index)
-        elif program.values[index].op != "num":
-            writer.compute(index)
-    results = tuple(tuple(writer.signed(r) for r in out.refs) for out in program.outputs)
-    return Body(tuple(writer.lines), results, frozenset(writer.inputs), frozenset(writer.functions))
+        else:
+            writer.write(index)
+    return writer.body()
 
 
 def merge_constants(package: Package) -> tuple[Program, tuple[dict[int, int], ...]]:
@@ -236,11 +248,12 @@ def header(package: Package, flat: bool = True) -> list[str]:
     if changed:
         lines += ["", "names in this code and where they come from:"]
         lines += [f"  {code} = {user}" for user, code in changed]
-    lines += ["", "arrays, element by element:"]
+    lines += ["", "arguments, element by element:"]
     for item in {i.name: i for p in package.programs for i in p.inputs}.values():
         code = package.arrays.code[item.name]
         kind = " (parameters)" if item.kind == "parameter" else ""
         lines.append(f"  {code}[{item.size}]{kind}: {', '.join(item.labels)}")
+    lines.append("results:")
     for name, shape in {o.name: o.shape for p in package.programs for o in p.outputs}.items():
         size = " x ".join(str(n) for n in shape) or "scalar"
         lines.append(f"  {package.arrays.code[name]}: {size}{', row-major' if flat and len(shape) > 1 else ''}")

@@ -14,6 +14,7 @@ MAX_LENGTH = 48  # MATLAB reads 63 characters, C99 guarantees 63; room for prefi
 
 # keywords, and the functions and constants that generated code calls or that headers declare
 _RESERVED = """
+sines cosines moveaxis
 jac hess null
 auto break case char const continue default do double else enum extern float for goto if inline int long register
 restrict return short signed sizeof static struct switch typedef union unsigned void volatile while main assert errno

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kane.emit.code import Body, Syntax, describe, header, merge_constants, write_constants, write_task
+from kane.emit.names import safe_name
 from kane.emit.numbers import Precision
 from kane.emit.target import Package, arguments
 from kane.graph.program import Program
@@ -78,7 +79,7 @@ class Rust:
             task = package.tasks.code[program.name]
             lines += _function(kind, task, takes, gives, body, _read(package, program, body))
         helpers = [line for op, text in _HELPERS.items() if op in used for line in (text.format(kind=kind), "")]
-        return {f"{package.name}.rs": "\n".join(lines + helpers)}
+        return {f"{safe_name(package.name)}.rs": "\n".join(lines + helpers)}
 
 
 def _read(package: Package, program: Program, body: Body) -> set[str]:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-from kane.emit.names import Names, make_names
+from kane.emit.names import Names, make_names, safe_name
 from kane.emit.numbers import Precision, baked_constants
 from kane.errors import InputError, UnsupportedError
 from kane.graph.functions import FUNCTIONS
 from kane.graph.program import Input, Program
 
 # what the frames of the targets call their own
-LOCAL = ("k", "i", "n", "bad", "batch", "out", "differs", "state", "number_type", "kind")
+LOCAL = ("k", "i", "n", "bad", "batch", "out", "differs", "state", "number_type", "kind", "angles", "sines", "cosines")
 
 
 class Target(Protocol):
@@ -119,13 +119,12 @@ def make_package(programs: Sequence[Program], name: str, precision: Precision, n
                     value=item.labels,
                     remedy="Give the arrays different names.",
                 )
-    own = make_names([name, "model"])
     arrays = make_names([*seen, *(out.name for p in programs for out in p.outputs)], reserved=LOCAL)
     labels = [label for item in seen.values() for label in item.labels]
     codes = set(arrays.code.values())
     names = make_names(labels, reserved=codes | {f"{c}_out" for c in codes} | set(LOCAL))
     return Package(
-        name=own.code[name],
+        name=safe_name(name).rstrip("_"),  # always followed by _task or .suffix, so a keyword is no harm
         title=name,
         programs=tuple(programs),
         precision=precision,

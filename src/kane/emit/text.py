@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -60,7 +61,7 @@ def _render(node: Node) -> tuple[str, int]:
             text = number_text(value)
             return text, _PRODUCT if "/" in text else _ATOM
         case Name(text):
-            return text, _ATOM
+            return shown(text), _ATOM
         case Call("pi"):
             return "pi", _ATOM
         case Call(op, args):
@@ -76,6 +77,11 @@ def _render(node: Node) -> tuple[str, int]:
             if not under:
                 return text, _PRODUCT if len(above) > 1 or (above and above[0][1] > 1) else _POWER
             return f"{text}/{under if len(below) == 1 else f'({under})'}", _PRODUCT
+
+
+def shown(name: str) -> str:
+    """A user's name inside a formula: in backquotes when it could be read as a formula itself."""
+    return name if re.fullmatch(r"[^\W\d][\w.{}',\[\]]*", name) else f"`{name}`"
 
 
 def counts_text(counts: OperationCounts) -> str:
