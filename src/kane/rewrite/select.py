@@ -1,0 +1,198 @@
+"""Which way to compute each value: a local search over the ways that an Alternatives graph knows.
+
+Price of a selection: additions and multiplications of the values in use, divisions and roots weighted.  A move gives one value in use
+another way; what the old way alone needed falls out of use, what the new one needs comes in.  Moves that cost
+nothing are taken too: they walk along plateaus.  Selections stay acyclic.  Everything is deterministic for a seed.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+
+from kane.graph.arena import STATE
+from kane.rewrite.alternatives import Alternatives, Way, needed
+
+PRICE = {"add": 1.0, "mul": 1.0, "div": 8.0, "sqrt": 8.0, "sin": 0.25, "cos": 0.25}
+FAR = 1e6
+
+
+class Selection:
+    """A way for each value in use.  `way[n]`, `users[n]`, `price`."""
+
+    def __init__(self, graph: Alternatives, outputs: Sequence[int], start: dict[int, Way]) -> None:
+        self.graph = graph
+        self.outputs = [r >> 1 for r in outputs]
+        self.way: dict[int, Way] = {}
+        self.users: dict[int, int] = {}
+        self.price = 0.0
+        self.rank: dict[int, int] = {}
+        self._log: list[tuple[int, Way | None, int]] = []
+        for node in needed(graph, start, self.outputs):
+            if graph.level[node] == STATE and graph.op[node] != "sym":
+                self.way[node] = start.get(node) or Way(graph.op[node], graph.args[node], 0)
+        for node, way in self.way.items():
+            self.price += PRICE.get(way.op, 0.0)
+            for a in way.args:
+                self._count(a >> 1, 1)
+        for node in self.outputs:
+            self._count(node, 1)
+        self.rerank()
+
+    def _count(self, node: int, change: int) -> None:
+        self.users[node] = self.users.get(node, 0) + change
+
+    def rerank(self) -> None:
+        """A topological number for every value in use."""
+        self.rank = {node: i for i, node in enumerate(needed(self.graph, self.way, self.outputs))}
+
+    def in_use(self) -> list[int]:
+        """Values in use, operands first."""
+        return [n for n in needed(self.graph, self.way, self.outputs) if n in self.way]
+
+    # moves
+
+    def attempt(self, node: int, way: Way) -> float | None:
+        """Give the node another way; the change of price, or None (and nothing changed) when it would be circular.
+
+        `undo` takes the move back.
+        """
+        self._log = []
+        before = self.price
+        old = self.way[node]
+        self._set(node, way, self.users[node])
+        banned = {node}
+        if not all(self._take(a >> 1, banned, 0) for a in way.args) or self._reaches(way.args, node):
+            self.undo()
+            return None
+        for a in old.args:
+            self._drop(a >> 1)
+        return self.price - before
+
+    def undo(self) -> None:
+        """Take the last move back."""
+        log, self._log = self._log, []
+        for node, way, users in reversed(log):
+            self._set(node, way, users)
+
+    def _set(self, node: int, way: Way | None, users: int) -> None:
+        old = self.way.get(node)
+        self._log.append((node, old, self.users.get(node, 0)))
+        self.users[node] = users
+        if way is not old:
+            self.price += (PRICE.get(way.op, 0.0) if way else 0.0) - (PRICE.get(old.op, 0.0) if old else 0.0)
+            if way is None:
+                del self.way[node]
+            else:
+                self.way[node] = way
+
+    def _take(self, node: int, banned: set[int], depth: int) -> bool:
+        """One more user of the node; brings it into use when it is not."""
+        g = self.graph
+        if g.level[node] != STATE or g.op[node] == "sym":
+            return True
+        if node in self.way:
+            self._set(node, self.way[node], self.users[node] + 1)
+            return True
+        if depth > 6 or node in banned:
+            return False
+        best, least = None, FAR
+        for way in self.ways_of(node):
+            guess = PRICE.get(way.op, 0.0) + sum(self._guess(a >> 1, banned, 2) for a in way.args)
+            if guess < least:
+                best, least = way, guess
+        if best is None:
+            return False
+        self._set(node, best, 1)
+        banned.add(node)
+        done = all(self._take(a >> 1, banned, depth + 1) for a in best.args)
+        banned.discard(node)
+        return done
+
+    def ways_of(self, node: int) -> Sequence[Way]:
+        return self.graph.ways.get(node) or (Way(self.graph.op[node], self.graph.args[node], 0),)
+
+    def _guess(self, node: int, banned: set[int], depth: int) -> float:
+        """What bringing a value into use would cost, at most."""
+        if node in banned:
+            return FAR
+        if node in self.way or self.graph.level[node] != STATE or self.graph.op[node] == "sym":
+            return 0.0
+        if depth == 0:
+            return 3.0
+        least = FAR
+        for way in self.ways_of(node):
+            total = PRICE.get(way.op, 0.0)
+            for a in way.args:
+                total += self._guess(a >> 1, banned, depth - 1)
+            if total < least:
+                least = total
+        return least
+
+    def _drop(self, node: int) -> None:
+        stack = [node]
+        while stack:
+            node = stack.pop()
+            if node not in self.way:
+                continue
+            way, users = self.way[node], self.users[node] - 1
+            self._set(node, way if users else None, users)
+            if not users:
+                stack += [a >> 1 for a in way.args]
+
+    def _reaches(self, args: Sequence[int], target: int) -> bool:
+        """Whether the target is needed by these operands."""
+        floor = self.rank[target]
+        seen: set[int] = set()
+        stack = [a >> 1 for a in args]
+        while stack:
+            node = stack.pop()
+            if node == target:
+                return True
+            if node in seen or node not in self.way:
+                continue
+            seen.add(node)
+            if self.rank.get(node, floor + 1) > floor:
+                stack += [a >> 1 for a in self.way[node].args]
+        return False
+
+
+def anneal(selection: Selection, seed: int, steps: int, heat: float = 0.0, deadline: float | None = None) -> None:
+    """Random moves in place: all that do not cost more, and with `heat` > 0 some that do (cooling to 0).
+
+    Ends at the lowest price seen.
+    """
+    chance = random.Random(seed)
+    best, kept = selection.price, dict(selection.way)
+    nodes = _movable(selection)
+    for step in range(steps):
+        if not nodes or (deadline is not None and step % 64 == 0 and time.monotonic() > deadline):
+            break
+        node = nodes[chance.randrange(len(nodes))]
+        if node not in selection.way:
+            continue
+        ways = selection.graph.ways[node]
+        way = ways[chance.randrange(len(ways))]
+        if way == selection.way[node]:
+            continue
+        change = selection.attempt(node, way)
+        if change is None:
+            continue
+        warmth = heat * (1 - step / steps)
+        if change > 0 and not (warmth > 0 and chance.random() < 2.718281828 ** (-change / warmth)):
+            selection.undo()
+            continue
+        selection.rerank()
+        nodes = _movable(selection)
+        if selection.price < best:
+            best, kept = selection.price, dict(selection.way)
+    if selection.price > best:
+        restored = Selection(selection.graph, [2 * n for n in selection.outputs], kept)
+        selection.way, selection.users, selection.price = restored.way, restored.users, restored.price
+        selection.rerank()
+
+
+def _movable(selection: Selection) -> list[int]:
+    ways = selection.graph.ways
+    return [n for n in selection.rank if n in selection.way and len(ways.get(n, ())) > 1]
