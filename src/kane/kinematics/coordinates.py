@@ -1,7 +1,8 @@
 """Generalized coordinates and speeds: names, symbols, and the kinematic equations qdot = f(q, u, t).
 
-Step 2 of Kane's method.  Speeds are the rates of the coordinates unless the joint type (quaternions) or the user defines them
-otherwise.  Followers (mimic joints) have no coordinate of their own: their value is a formula in the one they follow.
+Step 2 of Kane's method.  Speeds are the rates of the coordinates unless the joint type (quaternions) or the user
+defines them otherwise.  Followers (mimic joints) have no coordinate of their own: their value is a formula in the one
+they follow.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from kane.graph.arena import Graph, Ref
 from kane.mechanism import formula as f
 from kane.mechanism.formula import Scalar
 from kane.mechanism.joints import joint_type
-from kane.mechanism.model import Joint, Mechanism, QuaternionTurn
+from kane.mechanism.model import Joint, Mechanism, QuaternionTurn, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +71,15 @@ def find_coordinates(mechanism: Mechanism) -> Coordinates:
             continue
         kind = joint_type(joint)
         own, rates = kind.coordinates(joint), kind.speeds(joint)
-        angles += [a for n, a in zip(own, kind.angles or (True,) * len(own), strict=True) if n not in names]
+        given = kind.angles or _angles(joint, own)
+        angles += [a for n, a in zip(own, given, strict=True) if n not in names]
         names += [n for n in own if n not in names]
         speeds += [n for n in rates if n not in speeds]
         values |= {n: f.name(n) for n in own}
         for move in kind.moves(joint, tuple(f.name(n) for n in own), rates):
             if isinstance(move, QuaternionTurn) and move.speeds is not None:
-                quaternions.append((own[-4:], move.speeds))
-                if len(own) == 7:
+                quaternions.append((tuple(str(n) for n in move.quaternion), move.speeds))
+                if joint.type == "floating":
                     positions.append((own[:3], rates[3:], len(quaternions) - 1))
     for joint in followers:
         values[joint_type(joint).coordinates(joint)[0]] = _followed(mechanism, joint)
@@ -93,8 +95,26 @@ def find_coordinates(mechanism: Mechanism) -> Coordinates:
         speeds.sort(key=lambda n: rank.get(n, len(rank)))
     defined = tuple(s.name for s in mechanism.speeds)
     return Coordinates(
-        tuple(names), defined or tuple(speeds), values, tuple(angles), tuple(quaternions), tuple(positions), tuple(speeds)
+        tuple(names),
+        defined or tuple(speeds),
+        values,
+        tuple(angles),
+        tuple(quaternions),
+        tuple(positions),
+        tuple(speeds),
     )
+
+
+def _angles(joint: Joint, own: tuple[str, ...]) -> tuple[bool | None, ...]:
+    """Of a joint given by its moves: what only translates is a length."""
+    turned: set[str] = set()
+    components: set[object] = set()
+    for move in joint.moves:
+        if isinstance(move, Turn) and isinstance(move.angle, f.Formula):
+            turned |= move.angle.names()
+        elif isinstance(move, QuaternionTurn):
+            components.update(move.quaternion)
+    return tuple(None if n in components else n in turned or not joint.moves for n in own)
 
 
 def _followed(mechanism: Mechanism, joint: Joint) -> Scalar:
@@ -145,7 +165,15 @@ def make_symbols(graph: Graph, c: Coordinates) -> Symbols:
     for group, speeds, k in c.positions:
         rates |= _position_rates(graph, [refs[n] for n in c.quaternions[k][0]], [u[n] for n in speeds], group)
     return Symbols(
-        tuple(refs[n] for n in c.names), tuple(u[n] for n in c.speeds), udot, refs, rates, q_names, u_names, udot_names, u
+        tuple(refs[n] for n in c.names),
+        tuple(u[n] for n in c.speeds),
+        udot,
+        refs,
+        rates,
+        q_names,
+        u_names,
+        udot_names,
+        u,
     )
 
 

@@ -16,10 +16,13 @@ class SingularError(InputError):
     rows: tuple[int, ...] = ()
 
 
-def reduce_rows(g: Graph, a: Sequence[Sequence[Ref]], columns: Sequence[int]) -> tuple[Rows, list[tuple[int, int]], list[int]]:
+def reduce_rows(
+    g: Graph, a: Sequence[Sequence[Ref]], columns: Sequence[int]
+) -> tuple[Rows, list[tuple[int, int]], list[int]]:
     """Row-reduce `a` on the candidate columns: (rows, pivots (row, column), rows left without a pivot).
 
-    After it each pivot column is a unit vector.  Pivots are numbers where there are some, then constants, then the earliest expression, so
+    After it each pivot column is a unit vector.  Pivots are numbers where there are some, then constants, then the
+    earliest expression, so
     that as few divisions by the state as possible are made.
     """
     rows = [list(row) for row in a]
@@ -28,7 +31,8 @@ def reduce_rows(g: Graph, a: Sequence[Sequence[Ref]], columns: Sequence[int]) ->
     free = list(columns)
     while left:
         found = min(
-            ((g.level_of(rows[i][j]), i, n, j) for i in left for n, j in enumerate(free) if rows[i][j] > 1), default=None
+            ((g.level_of(rows[i][j]), i, n, j) for i in left for n, j in enumerate(free) if rows[i][j] > 1),
+            default=None,
         )
         if found is None:
             break

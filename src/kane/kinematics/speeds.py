@@ -1,6 +1,8 @@
-"""Generalized speeds defined by the user: u = Y(q, t) v + z(q, t), v the joints' own speeds; inverted for the kinematic equations.
+"""Generalized speeds defined by the user: u = Y(q, t) v + z(q, t), v the joints' own speeds; inverted for the
+kinematic equations.
 
-Step 2 of Kane's method.  v are coordinate rates, or angular velocity and velocity components where a joint type has those.
+Step 2 of Kane's method.  v are coordinate rates, or angular velocity and velocity components where a joint type has
+those.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ Resolver = Callable[[Symbols, Scalar], Ref]
 
 
 def define_speeds(graph: Graph, mechanism: Mechanism, coordinates: Coordinates, resolver: Resolver) -> Symbols:
-    """Symbols whose speeds are those of `mechanism.speeds`; `resolver(symbols, scalar)` gives the reference of a definition.
+    """Symbols whose speeds are those of `mechanism.speeds`; `resolver(symbols, scalar)` gives the reference of a
+    definition.
 
     Raises InputError when the definitions are not linear in the rates, are too few or too many, or cannot be inverted.
     """
@@ -30,7 +33,7 @@ def define_speeds(graph: Graph, mechanism: Mechanism, coordinates: Coordinates, 
     names = coordinates.speeds
     if len(names) != len(own.speeds):
         raise InputError(
-            f"{len(names)} generalized speeds ({', '.join(names)}) are defined for {len(own.speeds)} degrees of freedom "
+            f"{len(names)} generalized speeds ({', '.join(names)}) are defined for {len(own.speeds)} rates "
             f"({', '.join(own.speeds)}).",
             name=names[0],
             value=len(names),
@@ -53,7 +56,15 @@ def define_speeds(graph: Graph, mechanism: Mechanism, coordinates: Coordinates, 
     replacement = dict(zip(natural.u, v, strict=True))
     rates = dict(zip(natural.rates, substitute(graph, list(natural.rates.values()), replacement), strict=True))
     return Symbols(
-        natural.q, u, udot, natural.by_name, rates, natural.names_q, names, tuple(f"{n}'" for n in names), dict(zip(own.speeds, v, strict=True))
+        natural.q,
+        u,
+        udot,
+        natural.by_name,
+        rates,
+        natural.names_q,
+        names,
+        tuple(f"{n}'" for n in names),
+        dict(zip(own.speeds, v, strict=True)),
     )
 
 
@@ -65,6 +76,6 @@ def _linear(g: Graph, refs: Sequence[Ref], v: Sequence[Ref], names: Sequence[str
         if any(x > 1 for y in v for x in forward(g, row, {y: g.one})):
             raise InputError(
                 f"Generalized speed {name!r} is not linear in the rates of the coordinates.", name=name,
-                remedy="A generalized speed is a linear combination of rates with coefficients in coordinates and time.",
+                remedy="A generalized speed is a linear combination of rates with coefficients in q and t.",
             )  # fmt: skip
     return rows

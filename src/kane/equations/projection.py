@@ -1,0 +1,263 @@
+"""Kane's equations of any mechanism by projection on partial velocities: F_r + F_r* = 0 (steps 6 to 8).
+
+F_r* = -sum over bodies (v_r . m a + w_r . (I alpha + w x I w)), F_r = sum of v_r . force + w_r . torque (Buffinton
+eq. 6.7, 6.20, 6.23;
+Kane and Levinson 1985, sections 4.4 and 4.11).  The sums over bodies are gathered from the tips to the root: what
+acts beyond a turn or a
+translation meets the partial velocity of that turn or translation only, so the cost is linear in the number of bodies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kane.errors import InputError
+from kane.graph.arena import Graph, Ref
+from kane.graph.derivative import forward
+from kane.kinematics import points as pt
+from kane.kinematics import vectors as v
+from kane.kinematics.coordinates import find_coordinates, make_symbols
+from kane.kinematics.measures import Measures
+from kane.kinematics.motion import speeds_in, substitute
+from kane.kinematics.points import Mixed, Points, place_points, speed_symbols
+from kane.kinematics.vectors import Vec
+from kane.mechanism import loads as ld
+from kane.mechanism.model import Mechanism
+
+Applied = list[tuple[int, Mixed, int, Mixed]]  # (station, force there, axes, torque on them)
+
+
+@dataclass(frozen=True, slots=True)
+class Accelerations:
+    """Of every set of axes (alpha) and station (acc), own axes."""
+
+    alpha: tuple[Vec, ...]
+    acc: tuple[Vec, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Equations:
+    """Kane's equations: `inertia` F_r*, `active` F_r, one entry a speed; `contributions` F_r of each load by name.
+
+    q' = `rates` (by coordinate), and the residual F_r + F_r* is linear in udot.
+    """
+
+    points: Points
+    measures: Measures
+    accelerations: Accelerations
+    inertia: tuple[Ref, ...]
+    active: tuple[Ref, ...]
+    contributions: dict[str, tuple[Ref, ...]]
+    applied: dict[str, Applied]
+
+    @property
+    def graph(self) -> Graph:
+        return self.points.graph
+
+    @property
+    def residual(self) -> tuple[Ref, ...]:
+        """F_r + F_r*, which vanishes (eq. 6.26)."""
+        return tuple(self.graph.add(a, b) for a, b in zip(self.active, self.inertia, strict=True))
+
+
+def kane_equations(
+    mechanism: Mechanism, parameters: Sequence[str] | None = None, graph: Graph | None = None
+) -> Equations:
+    """Kane's equations of a mechanism, with its loads and gravity but not its constraints.
+
+    parameters: names that stay symbols; by default all that the mechanism declares.
+    """
+    graph = graph or Graph()
+    free = tuple(p.name for p in mechanism.parameters) if parameters is None else tuple(parameters)
+    coordinates = find_coordinates(mechanism)
+    if mechanism.speeds:
+        symbols = speed_symbols(graph, mechanism, coordinates, free)
+    else:
+        symbols = make_symbols(graph, coordinates)
+    points = place_points(graph, mechanism, coordinates, symbols, free)
+    measures = Measures(points, symbols.natural)
+    acc = accelerations(points)
+    inertia = inertia_forces(points, acc)
+    applied = applied_loads(points, measures)
+    contributions = {name: project(points, loads) for name, loads in applied.items()}
+    for load in mechanism.loads:
+        if isinstance(load, ld.GeneralizedForce):
+            contributions[load.name] = _on_speed(points, measures, load)
+    active = (
+        tuple(graph.sum(parts) for parts in zip(*contributions.values(), strict=True))
+        if contributions
+        else (0,) * len(inertia)
+    )
+    return Equations(points, measures, acc, inertia, active, contributions, applied)
+
+
+def accelerations(p: Points) -> Accelerations:
+    """alpha' = Rᵀ alpha + rate' + w x rate; a' = a + r'' + 2 w x r' + alpha x r + w x (w x r)."""
+    g = p.graph
+    alpha: list[Vec] = []
+    for a in p.axes:
+        if a.step is None:
+            alpha.append(v.ZERO)
+            continue
+        x, y, z = pt.time_derivative(p, a.rate)
+        alpha.append(v.add(g, a.step.into(g, alpha[a.base]), (x, y, z), v.cross(g, a.w, a.rate)))
+    acc: list[Vec] = []
+    for s in p.stations:
+        if s.parent < 0:
+            acc.append(v.ZERO)
+        elif s.turn is not None:
+            acc.append(s.turn.into(g, acc[s.parent]))
+        else:
+            w = p.axes[s.axes].w
+            x, y, z = pt.time_derivative(p, s.rate)
+            coriolis = v.cross(g, w, s.rate)
+            inner = v.cross(g, w, v.cross(g, w, s.shift))
+            turned = v.cross(g, alpha[s.axes], s.shift)
+            acc.append(v.add(g, acc[s.parent], (x, y, z), coriolis, coriolis, turned, inner))
+    return Accelerations(tuple(alpha), tuple(acc))
+
+
+def inertia_forces(p: Points, acc: Accelerations) -> tuple[Ref, ...]:
+    """F_r* (eq. 6.20 with rotation: -v_r . m a - w_r . (I alpha + w x I w))."""
+    g = p.graph
+    forces: dict[int, Vec] = {}
+    torques: dict[int, Vec] = {}
+    for body in p.bodies:
+        with g.origin(f"{body.link} F*"):
+            force = v.scale(g, body.mass ^ 1, acc.acc[body.station])
+            _into(g, forces, body.station, force)
+            _into(g, torques, body.axes, v.neg(inertia_torque(p, acc, body)))
+    return gather_forces(p, forces, torques)
+
+
+def inertia_torque(p: Points, acc: Accelerations, body: pt.PlacedBody) -> Vec:
+    """I alpha + w x I w, axes of the moments."""
+    g, w = p.graph, p.axes[body.axes].w
+    spin = v.sym_apply(g, body.moments, w)
+    return v.add(g, v.sym_apply(g, body.moments, acc.alpha[body.axes]), v.cross(g, w, spin))
+
+
+def _into(g: Graph, sums: dict[int, Vec], key: int, value: Vec) -> None:
+    sums[key] = v.add(g, sums[key], value) if key in sums else value
+
+
+def gather_forces(p: Points, forces: Mapping[int, Vec], torques: Mapping[int, Vec]) -> tuple[Ref, ...]:
+    """sum of v_r . force (by station) + w_r . torque (by axes), r over the speeds; tips first."""
+    g, s = p.graph, p.symbols
+    force, torque = dict(forces), dict(torques)
+    total: list[Ref] = [0] * len(s.u)
+    for k in reversed(range(1, len(p.stations))):
+        station = p.stations[k]
+        if k not in force:
+            continue
+        if station.turn is not None:
+            _into(g, force, station.parent, station.turn.out(g, force[k]))
+            continue
+        _add_powers(p, total, station.rate, force[k])
+        _into(g, torque, station.axes, v.cross(g, station.shift, force[k]))
+        _into(g, force, station.parent, force[k])
+    for k in reversed(range(1, len(p.axes))):
+        axes = p.axes[k]
+        if k in torque and axes.step is not None:
+            _add_powers(p, total, axes.rate, torque[k])
+            _into(g, torque, axes.base, axes.step.out(g, torque[k]))
+    return tuple(total)
+
+
+def _add_powers(p: Points, total: list[Ref], rate: Vec, effort: Vec) -> None:
+    g, s = p.graph, p.symbols
+    for r in sorted({r for component in rate for r in speeds_in(g, s, component)}):
+        partial = forward(g, rate, {s.u[r]: g.one})
+        total[r] = g.add(total[r], v.dot(g, partial, effort))
+
+
+def applied_loads(p: Points, m: Measures) -> dict[str, Applied]:
+    """Forces and torques of every load, by load name; gravity first, as "gravity"."""
+    result: dict[str, Applied] = {}
+    gx, gy, gz = (m.scalar(x) for x in p.mechanism.gravity)
+    if (gx, gy, gz) != v.ZERO:
+        result["gravity"] = [(b.station, {0: v.scale(p.graph, b.mass, (gx, gy, gz))}, 0, {}) for b in p.bodies]
+    for load in p.mechanism.loads:
+        if isinstance(load, (ld.Input, ld.GeneralizedForce)):
+            continue
+        if not isinstance(load, (ld.Force, ld.Torque, ld.ForcePair, ld.TorquePair, ld.LineForce)):
+            continue
+        if load.name in result:
+            raise InputError(f"Two loads are named {load.name!r}.", name=load.name, remedy="Rename one of them.")
+        result[load.name] = _applied(p, m, load)
+    return result
+
+
+def _applied(p: Points, m: Measures, load: object) -> Applied:
+    match load:
+        case ld.Force(_, point, vector, None):
+            return [(p.station(point), m.vector(vector), 0, {})]
+        case ld.Force(_, point, vector, body) if body is not None:
+            return [material_force(p, body, point, m.vector(vector))]
+        case ld.Torque(_, body, vector):
+            return [(0, {}, p.axes_of(body), m.vector(vector))]
+        case ld.ForcePair(_, point, body, reaction, vector):
+            force = m.vector(vector)
+            return [material_force(p, body, point, force), material_force(p, reaction, point, pt.mixed_neg(force))]
+        case ld.TorquePair(_, body, reaction, vector):
+            torque = m.vector(vector)
+            return [(0, {}, p.axes_of(body), torque), (0, {}, p.axes_of(reaction), pt.mixed_neg(torque))]
+        case ld.LineForce(_, point, other, magnitude):
+            a, b = p.station(point), p.station(other)
+            arm = pt.position(p, a, b)
+            size = p.graph.div(m.scalar(magnitude), p.graph.sqrt(pt.mixed_dot(p, arm, arm)))
+            force = {k: v.scale(p.graph, size, part) for k, part in arm.items()}
+            return [(a, force, 0, {}), (b, pt.mixed_neg(force), 0, {})]
+    raise InputError(f"{load!r} is no load.", remedy="Use the classes of kane.mechanism.loads.")
+
+
+def material_force(p: Points, body: str, point: str, force: Mixed) -> tuple[int, Mixed, int, Mixed]:
+    """A force on the material point of a body that is at a point: the force at the body's origin and its moment."""
+    g, origin = p.graph, p.station(body)
+    arm = pt.position(p, p.station(point), origin)
+    moment: Mixed = {}
+    for i, a in arm.items():
+        for j, b in force.items():
+            moment = pt.mixed_add(p, moment, {i: v.cross(g, a, pt.express(p, b, j, i))})
+    return origin, force, p.stations[origin].axes, moment
+
+
+def project(p: Points, applied: Applied) -> tuple[Ref, ...]:
+    """sum of v_r . force + w_r . torque over what a load applies."""
+    g = p.graph
+    forces: dict[int, Vec] = {}
+    torques: dict[int, Vec] = {}
+    for station, force, axes, torque in applied:
+        if force:
+            _into(g, forces, station, pt.gather(p, force, p.stations[station].axes))
+        if torque:
+            _into(g, torques, axes, pt.gather(p, torque, axes))
+    return gather_forces(p, forces, torques)
+
+
+def _on_speed(p: Points, m: Measures, load: ld.GeneralizedForce) -> tuple[Ref, ...]:
+    names = p.coordinates.speeds
+    if load.speed not in names:
+        raise InputError(
+            f"Load {load.name!r} acts on the unknown speed {load.speed!r}.", name=load.speed,
+            remedy=f"The speeds are {', '.join(names)}.",
+        )  # fmt: skip
+    return tuple(m.scalar(load.value) if n == load.speed else 0 for n in names)
+
+
+# what is linear in udot
+
+
+def mass_matrix(e: Equations) -> list[list[Ref]]:
+    """M of M udot + bias = 0: minus the derivative of the residual by udot (rows r)."""
+    g, n = e.graph, len(e.inertia)
+    columns = [forward(g, e.inertia, {a: g.one}) for a in e.points.symbols.udot]
+    return [[g.neg(columns[c][r]) if columns[c][r] > 1 else 0 for c in range(n)] for r in range(n)]
+
+
+def bias(e: Equations) -> list[Ref]:
+    """The rest of -F_r* at udot = 0: velocity terms and prescribed motions."""
+    g = e.graph
+    at_rest = substitute(g, e.inertia, dict.fromkeys(e.points.symbols.udot, g.zero))
+    return [g.neg(x) if x > 1 else 0 for x in at_rest]

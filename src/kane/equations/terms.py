@@ -1,0 +1,284 @@
+"""Expressions as sums of terms: to print them as in a book, and to say which term of a hand derivation differs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from kane.graph.arena import Graph, Ref
+from kane.graph.program import _needed
+from kane.mechanism.formula import scalar_text
+
+Monomial = tuple[tuple[int, int], ...]  # (node of an atom, power), by rank
+Polynomial = dict[Monomial, Fraction]
+LIMIT = 120  # terms; beyond it an expression is printed by numbered intermediates
+
+
+class TooLongError(Exception):
+    """An expression with more terms than asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Expands and prints expressions of a graph; `order`: names of symbols that come first, e.g. udot, u.
+
+    abbreviations: node -> name printed for it, with the sign that the named reference has.
+    """
+
+    graph: Graph
+    order: tuple[str, ...] = ()
+    abbreviations: dict[int, tuple[str, int]] = field(default_factory=dict)
+
+    def expand(self, ref: Ref, limit: int = LIMIT) -> Polynomial:
+        """The sum of monomials in symbols, functions and reciprocals that a reference is.
+
+        Raises TooLongError beyond `limit` terms.
+        """
+        g = self.graph
+        known: dict[int, Polynomial] = {}
+        for node in _needed(g, [ref]):
+            op, args = g.op[node], g.args[node]
+            if node in self.abbreviations:
+                known[node] = {((node, 1),): Fraction(1)}
+            elif op == "num":
+                known[node] = {(): g.numbers[node]} if g.numbers[node] else {}
+            elif op == "add":
+                known[node] = _sum(_signed(known, args[0]), _signed(known, args[1]))
+            elif op == "mul":
+                known[node] = self._product(_signed(known, args[0]), _signed(known, args[1]), limit)
+            elif op == "div":
+                known[node] = self._product(
+                    _signed(known, args[0]), self._inverse(_signed(known, args[1]), args[1]), limit
+                )
+            else:
+                known[node] = {((node, 1),): Fraction(1)}
+            if len(known[node]) > limit:
+                raise TooLongError(f"more than {limit} terms")
+        return self._reduced(_signed(known, ref))
+
+    def _inverse(self, p: Polynomial, ref: Ref) -> Polynomial:
+        if len(p) == 1:
+            ((monomial, c),) = p.items()
+            return {tuple((node, -n) for node, n in monomial): 1 / c}
+        sign = -1 if ref & 1 else 1
+        return {((ref >> 1, -1),): Fraction(sign)}
+
+    def _product(self, a: Polynomial, b: Polynomial, limit: int) -> Polynomial:
+        if len(a) * len(b) > 40 * limit:
+            raise TooLongError(f"more than {limit} terms")
+        result: Polynomial = {}
+        for m, c in a.items():
+            for n, d in b.items():
+                powers = dict(m)
+                for node, k in n:
+                    powers[node] = powers.get(node, 0) + k
+                key = tuple(sorted(((x, k) for x, k in powers.items() if k), key=self._rank))
+                result[key] = result.get(key, Fraction(0)) + c * d
+        return {m: c for m, c in result.items() if c}
+
+    def _reduced(self, p: Polynomial) -> Polynomial:
+        """sin^2 written as 1 - cos^2 where that shortens the sum."""
+        g = self.graph
+        for node in sorted({x for m in p for x, k in m if k >= 2 and g.op[x] == "sin"}, key=lambda x: g.residue[x]):
+            cosine = g.cos(g.args[node][0]) >> 1
+            replaced: Polynomial = {}
+            square: Polynomial = {(): Fraction(1), ((cosine, 2),): Fraction(-1)}
+            for m, c in p.items():
+                powers = dict(m)
+                if powers.get(node, 0) >= 2:
+                    powers[node] -= 2
+                    rest = tuple((x, k) for x, k in powers.items() if k)
+                    part = self._product({rest: c}, square, LIMIT * 4)
+                else:
+                    part = {m: c}
+                replaced = _sum(replaced, part)
+            if len(replaced) < len(p):
+                p = replaced
+        return p
+
+    def _rank(self, item: tuple[int, int]) -> tuple[int, int, str]:
+        node = item[0]
+        g = self.graph
+        if g.op[node] == "sym":
+            name = g.symbols[node].name
+            if name in self.order:
+                return (3, len(self.order) - self.order.index(name), name)
+            return (1 if g.level[node] == 1 else 2, 0, name)
+        return (2, 1, self.atom(node))
+
+    # printing
+
+    def text(self, ref: Ref) -> str:
+        """A reference as a formula: a common factor, then a sum grouped by what comes first in `order`."""
+        if ref < 2:
+            return "0"
+        try:
+            return self.polynomial_text(self.expand(ref))
+        except TooLongError:
+            return self.nested_text(ref)
+
+    def nested_text(self, ref: Ref, limit: int = 60) -> str:
+        """A formula as it is built; longer ones with numbered intermediates, "where z1 = ..."."""
+        g = self.graph
+        order = _needed(g, [ref])
+        uses: dict[int, int] = {}
+        for node in order:
+            for a in g.args[node]:
+                uses[a >> 1] = uses.get(a >> 1, 0) + 1
+        shared = [
+            n
+            for n in order
+            if len(order) > limit and uses.get(n, 0) > 1 and g.args[n] and g.op[n] not in ("sin", "cos")
+        ]
+        names = {n: f"z{k + 1}" for k, n in enumerate(shared)}
+        lines = [f"{names[n]} = {self._nested(2 * n, 0, {x: y for x, y in names.items() if x != n})}" for n in shared]
+        text = self._nested(ref, 0, names)
+        return f"{text} where {'; '.join(lines)}" if lines else text
+
+    def _nested(self, ref: Ref, rank: int, names: dict[int, str]) -> str:
+        g, node = self.graph, ref >> 1
+        if ref & 1:
+            text = f"-{self._nested(ref ^ 1, 2, names)}"
+            return f"({text})" if rank > 0 else text
+        if node in names or node in self.abbreviations:
+            return names.get(node) or self.atom(node)
+        op, args = g.op[node], g.args[node]
+        if op == "add":
+            second = self._nested(args[1] & ~1, 1, names)
+            text = f"{self._nested(args[0], 0, names)} {'-' if args[1] & 1 else '+'} {second}"
+            return f"({text})" if rank > 0 else text
+        if op in ("mul", "div"):
+            sign = {"mul": "*", "div": "/"}[op]
+            text = f"{self._nested(args[0], 2, names)}{sign}{self._nested(args[1], 3, names)}"
+            return f"({text})" if rank > 2 else text
+        return self.atom(node)
+
+    def atom(self, node: int) -> str:
+        """A symbol, a number or a function of an argument."""
+        g = self.graph
+        op, args = g.op[node], g.args[node]
+        if node in self.abbreviations:
+            name, sign = self.abbreviations[node]
+            return f"(-{name})" if sign else name
+        if op == "sym":
+            return g.symbols[node].name
+        if op == "num":
+            return scalar_text(g.numbers[node])
+        if op == "pi":
+            return "pi"
+        if op in ("add", "mul", "div"):
+            return f"({self.nested_text(2 * node)})"
+        return f"{op}({', '.join(self.text(a) for a in args)})"
+
+    def polynomial_text(self, p: Polynomial) -> str:
+        """A sum of monomials: numbers, the common factor, then a bracket."""
+        if not p:
+            return "0"
+        if len(p) == 1:
+            ((m, c),) = p.items()
+            return self._term(m, c)
+        common = _common(p)
+        content = _content(list(p.values()))
+        lead = self._sorted(p)[0]
+        if p[lead] < 0:
+            content = -content
+        inner = {_over(m, common): c / content for m, c in p.items()}
+        body = self._sum_text(inner)
+        if not common and content == 1:
+            return body
+        factor = self._term(common, content)
+        return f"-({body})" if factor == "-1" else f"{factor}*({body})"
+
+    def _sum_text(self, p: Polynomial) -> str:
+        """Grouped by the first-ranked symbols (rates of speeds) where several terms share one."""
+        parts: list[str] = []
+        rest = dict(p)
+        for name in self.order:
+            node = self.graph._by_name.get(name, -2) >> 1
+            group = {m: c for m, c in rest.items() if dict(m).get(node) == 1}
+            if len(group) < 2 or (not name.endswith("'") and not name.startswith("qdd")):
+                continue
+            rest = {m: c for m, c in rest.items() if m not in group}
+            inner = {_over(m, ((node, 1),)): c for m, c in group.items()}
+            text = self.polynomial_text(inner)
+            parts.append(f"{text}*{name}" if len(_factors(text)) == 1 else f"({text})*{name}")
+        parts += [self._term(m, rest[m]) for m in self._sorted(rest)]
+        return " + ".join(parts).replace("+ -", "- ")
+
+    def _sorted(self, p: Polynomial) -> list[Monomial]:
+        return sorted(
+            p,
+            key=lambda m: (
+                [tuple(-x if isinstance(x, int) else x for x in self._rank(i)) for i in reversed(m)],
+                len(m),
+            ),
+        )
+
+    def _term(self, m: Monomial, c: Fraction) -> str:
+        above = [self._power(node, k) for node, k in m if k > 0]
+        below = [self._power(node, -k) for node, k in m if k < 0]
+        sign = "-" if c < 0 else ""
+        c = abs(c)
+        if c.numerator != 1 or not above:
+            above.insert(0, str(c.numerator))
+        if c.denominator != 1:
+            below.insert(0, str(c.denominator))
+        text = sign + "*".join(above)
+        if below:
+            text += "/" + (below[0] if len(below) == 1 else f"({'*'.join(below)})")
+        return text
+
+    def _power(self, node: int, k: int) -> str:
+        return self.atom(node) if k == 1 else f"{self.atom(node)}**{k}"
+
+
+def _factors(text: str) -> list[str]:
+    """The summands of a text at depth 0."""
+    depth, parts, start = 0, [], 0
+    for i, c in enumerate(text):
+        depth += (c == "(") - (c == ")")
+        if depth == 0 and text[i : i + 3] in (" + ", " - "):
+            parts.append(text[start:i])
+            start = i + 3
+    return [*parts, text[start:]]
+
+
+def _signed(known: dict[int, Polynomial], ref: Ref) -> Polynomial:
+    p = known[ref >> 1]
+    return {m: -c for m, c in p.items()} if ref & 1 else p
+
+
+def _sum(a: Polynomial, b: Polynomial) -> Polynomial:
+    total = dict(a)
+    for m, c in b.items():
+        total[m] = total.get(m, Fraction(0)) + c
+    return {m: c for m, c in total.items() if c}
+
+
+def _common(p: Polynomial) -> Monomial:
+    """The largest monomial that divides all."""
+    monomials = [dict(m) for m in p]
+    first = next(iter(p))
+    result = []
+    for node, _ in first:
+        low = min(m.get(node, 0) for m in monomials)
+        if low > 0:
+            result.append((node, low))
+        high = max(m.get(node, 0) for m in monomials)
+        if high < 0:
+            result.append((node, high))
+    return tuple(result)
+
+
+def _content(values: Sequence[Fraction]) -> Fraction:
+    from math import gcd, lcm
+
+    return Fraction(gcd(*(c.numerator for c in values)), lcm(*(c.denominator for c in values)))
+
+
+def _over(m: Monomial, divisor: Monomial) -> Monomial:
+    powers = dict(m)
+    for node, k in divisor:
+        powers[node] -= k
+    return tuple((node, powers[node]) for node, _ in m if powers[node])

@@ -1,0 +1,245 @@
+"""From declared frames and points to the tree of links of a Mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from kane.errors import InputError
+from kane.mechanism import formula as f
+from kane.mechanism.basis import FrameVector
+from kane.mechanism.formula import Formula, Scalar
+from kane.mechanism.model import Frame, Inertia, Joint, Link, Mechanism, Move, QuaternionTurn, Translate, Turn
+
+if TYPE_CHECKING:
+    from kane.mechanism.builder import Body, Point, ReferenceFrame, System
+
+
+def assemble(system: System) -> Mechanism:
+    """The Mechanism of a System: each frame and each point is a link; bodies give inertia to the links of their mass
+    centres.
+
+    A frame's link starts at the first point from which something is located along its axes.
+    """
+    for frame in system.frames.values():
+        if frame.parent is None and frame is not system.N:
+            raise InputError(
+                f"Frame {frame.name!r} is not oriented.",
+                name=frame.name,
+                remedy=f"Call {frame.name}.orient_axis(...) first.",
+            )
+    for point in system.points.values():
+        _reach(system, point)
+        if point.name in system.frames:
+            raise InputError(
+                f"A point and a frame are both named {point.name!r}.", name=point.name, remedy="Rename one of them."
+            )
+    work = _Assembly(system)
+    for frame in system.frames.values():
+        work.frame_link(frame)
+    for point in system.points.values():
+        work.point_link(point)
+    for body in system.bodies.values():
+        work.attach(body)
+    gravity = system._gravity
+    if any(frame != system.N.name for frame in gravity.frames()):
+        raise InputError(
+            "Gravity is given in a moving frame.",
+            value=str(gravity),
+            remedy=f"Give it along the axes of {system.N.name}.",
+        )
+    return Mechanism(
+        system.name,
+        tuple(work.links.values()),
+        tuple(work.joints),
+        tuple(work.frames),
+        gravity.part(system.N.name),
+        tuple(system._parameters),
+        tuple(system._loads),
+        tuple(system._constraints),
+        tuple(system._speeds),
+        tuple(system._coordinates),
+    )
+
+
+def _reach(system: System, point: Point) -> None:
+    """A point must be connected to the origin."""
+    seen: list[Point] = []
+    here: Point | None = point
+    while here is not None and here is not system.O:
+        if here in seen:
+            raise InputError(
+                f"Points {', '.join(p.name for p in seen)} are located from each other in a circle.", name=point.name
+            )
+        seen.append(here)
+        here = here.parent
+    if here is None:
+        raise InputError(
+            f"Point {point.name!r} is not connected to the origin {system.O.name!r}: "
+            f"the position of {seen[-1].name!r} is not given, so it has no velocity.",
+            name=point.name,
+            remedy=f"Locate it: {seen[-1].name}.set_pos(point, vector).",
+        )
+
+
+class _Assembly:
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.links: dict[str, Link] = {system.N.name: Link(system.N.name)}
+        self.joints: list[Joint] = []
+        self.frames = [Frame(system.O.name, system.N.name)]
+        self.frame_links: dict[str, str] = {system.N.name: system.N.name}
+        self.point_links: dict[str, tuple[str, ReferenceFrame]] = {system.O.name: (system.N.name, system.N)}
+        self.listed: set[str] = set()
+        self.origins = {system.N.name: system.O}
+        for point in system.points.values():
+            for name in point.vector.frames():
+                if point.parent is not None:
+                    self.origins.setdefault(name, point.parent)
+        for body in system.bodies.values():
+            if body.frame is not None:
+                self.origins.setdefault(body.frame.name, body.point)
+
+    def origin(self, frame: ReferenceFrame) -> Point:
+        """The point at which a frame's link is placed."""
+        known = self.origins.get(frame.name)
+        if known is None:
+            assert frame.parent is not None
+            known = self.origins[frame.name] = self.origin(frame.parent)
+        return known
+
+    def frame_link(self, frame: ReferenceFrame) -> str:
+        """The link of a frame, at its origin point."""
+        if frame.name not in self.frame_links:
+            self.frame_links[frame.name] = frame.name
+            start, axes = self.point_link(self.origin(frame))
+            self._join(start, frame.name, _path(axes, frame))
+        return self.frame_links[frame.name]
+
+    def point_link(self, point: Point) -> tuple[str, ReferenceFrame]:
+        """The link of a point and the frame of its axes: those of the last term of its position."""
+        if point.name in self.point_links:
+            return self.point_links[point.name]
+        assert point.parent is not None
+        names = point.vector.frames()
+        for name in names:
+            self._known_frame(name, point.vector)
+        first = self.system.frames[names[0]] if names else None
+        start, axes = self.point_link(point.parent)
+        if first is not None and self.origin(first) is point.parent and first.name not in self.frame_links:
+            self.frame_link(first)
+        if first is not None and first.name in self.frame_links and self.origin(first) is point.parent:
+            start, axes = self.frame_links[first.name], first
+        moves: tuple[Move, ...] = ()
+        for name in names:
+            frame = self.system.frames[name]
+            moves += (*_path(axes, frame), Translate(point.vector.part(name)))
+            axes = frame
+        self.point_links[point.name] = (point.name, axes)
+        self._join(start, point.name, moves)
+        return point.name, axes
+
+    def attach(self, body: Body) -> None:
+        """Give a body's inertia to the link at its mass centre whose axes are its frame."""
+        link, axes = self.point_link(body.point)
+        frame = body.frame
+        if frame is not None and frame is not axes:
+            if self.origin(frame) is body.point:
+                link = self.frame_link(frame)
+            else:
+                link = self._extra(link, body.name, _path(axes, frame))
+        if self.links[link].inertia is not None:
+            link = self._extra(link, body.name, ())
+        m = body.moments
+        for value in (body.mass, *m):
+            self._check(value, f"body {body.name!r}")
+        inertia = Inertia(body.mass, moments=(m[0], m[1], m[2], m[3], m[4], m[5]))
+        self.links[link] = replace(self.links[link], inertia=inertia)
+
+    def _extra(self, link: str, name: str, moves: tuple[Move, ...]) -> str:
+        while name in self.links:
+            name += "*"
+        self._join(link, name, moves)
+        return name
+
+    def _join(self, parent: str, child: str, moves: tuple[Move, ...]) -> None:
+        for move in moves:
+            for value in move.by if isinstance(move, Translate) else (move.angle,) if isinstance(move, Turn) else ():
+                self._check(value, f"the place of {child!r}")
+        coordinates: list[str] = []
+        quaternions: list[str] = []
+        speeds: list[str] = []
+        for move in moves:
+            if isinstance(move, QuaternionTurn) and move.speeds is not None and move.quaternion[0] not in self.listed:
+                quaternions += [str(n) for n in move.quaternion]
+                speeds += move.speeds
+        for name in self.system._coordinates:
+            if name not in self.listed and name not in quaternions and any(name in _names(move) for move in moves):
+                coordinates.append(name)
+        self.listed.update(coordinates, quaternions)
+        own = tuple(coordinates + quaternions)
+        self.links[child] = Link(child)
+        rates = (*coordinates, *speeds) if speeds else ()
+        self.joints.append(Joint(child, "general", parent, child, coordinates=own, speeds=rates, moves=moves))
+
+    def _check(self, value: Scalar, where: str) -> None:
+        if not isinstance(value, Formula):
+            return
+        s = self.system
+        known = {*s._coordinates, *(p.name for p in s._parameters), "t"}
+        for name in sorted(value.names() - known):
+            raise InputError(
+                f"{name!r} in {where} is not declared.", name=name, remedy="Declare it as a coordinate or a parameter."
+            )
+
+    def _known_frame(self, name: str, vector: FrameVector) -> None:
+        if name not in self.system.frames:
+            raise InputError(f"Frame {name!r} in {vector} is not a frame of this system.", name=name)
+
+
+def _names(move: Move) -> frozenset[str]:
+    amounts = move.by if isinstance(move, Translate) else (move.angle,) if isinstance(move, Turn) else ()
+    return frozenset().union(*(a.names() for a in amounts if isinstance(a, Formula)))
+
+
+def _path(start: ReferenceFrame, end: ReferenceFrame) -> tuple[Move, ...]:
+    """The turns that take the axes of one frame to those of another, through their nearest common ancestor."""
+    up, down = _ancestors(start), _ancestors(end)
+    common = next(frame for frame in up if frame in down)
+    back = up[: up.index(common)]
+    moves: list[Move] = []
+    for frame in back:
+        moves += [_inverse(move, frame) for move in reversed(frame.moves)]
+    for frame in reversed(down[: down.index(common)]):
+        moves += frame.moves
+    return tuple(_merged(moves))
+
+
+def _ancestors(frame: ReferenceFrame) -> list[ReferenceFrame]:
+    chain = [frame]
+    while chain[-1].parent is not None:
+        chain.append(chain[-1].parent)
+    return chain
+
+
+def _inverse(move: Move, frame: ReferenceFrame) -> Move:
+    if isinstance(move, Turn):
+        return Turn(move.axis, f.neg(move.angle))
+    raise InputError(
+        f"Frame {frame.name!r}, turned by a quaternion, is left again for another frame.", name=frame.name,
+        remedy="Locate the point along the axes of the quaternion frame, or from a point outside it.",
+    )  # fmt: skip
+
+
+def _merged(moves: Sequence[Move]) -> list[Move]:
+    """Neighbouring turns about one axis are one turn."""
+    result: list[Move] = []
+    for move in moves:
+        last = result[-1] if result else None
+        if isinstance(move, Turn) and isinstance(last, Turn) and last.axis == move.axis:
+            result[-1] = Turn(move.axis, f.add(last.angle, move.angle))
+        else:
+            result.append(move)
+    return [m for m in result if not (isinstance(m, Turn) and m.angle == Fraction(0))]

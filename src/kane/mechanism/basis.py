@@ -1,0 +1,80 @@
+"""Vectors as a dynamicist writes them: sums of scalars times basis vectors of named frames, L a1 + L b1.
+
+Nothing is resolved into other axes here; kinematics/points.py does that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from kane.mechanism import formula as f
+from kane.mechanism.formula import Scalar, ScalarLike
+from kane.mechanism.model import Axis, Vector
+
+Term = tuple[str, Axis, Scalar]
+
+
+@dataclass(frozen=True, slots=True)
+class FrameVector:
+    """A sum of terms (frame, axis 0..2, coefficient); `()` is the zero vector."""
+
+    terms: tuple[Term, ...] = ()
+
+    def __add__(self, other: FrameVector) -> FrameVector:
+        total = {(frame, axis): c for frame, axis, c in self.terms}
+        for frame, axis, c in other.terms:
+            total[frame, axis] = f.add(total[frame, axis], c) if (frame, axis) in total else c
+        return FrameVector(tuple((frame, axis, c) for (frame, axis), c in total.items() if not f.is_zero(c)))
+
+    def __radd__(self, other: int) -> FrameVector:
+        return self  # sum() starts from 0
+
+    def __sub__(self, other: FrameVector) -> FrameVector:
+        return self + -other
+
+    def __neg__(self) -> FrameVector:
+        return FrameVector(tuple((frame, axis, f.neg(c)) for frame, axis, c in self.terms))
+
+    def __mul__(self, factor: ScalarLike) -> FrameVector:
+        scale = f.exact(factor)
+        return FrameVector(tuple((frame, axis, f.mul(scale, c)) for frame, axis, c in self.terms))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: ScalarLike) -> FrameVector:
+        return self * (f.formula(1) / divisor)
+
+    def __str__(self) -> str:
+        return " + ".join(f"({f.scalar_text(c)}) {label(frame, axis)}" for frame, axis, c in self.terms) or "0"
+
+    def frames(self) -> tuple[str, ...]:
+        """The frames in it, in order of appearance."""
+        return tuple(dict.fromkeys(frame for frame, _, _ in self.terms))
+
+    def part(self, frame: str) -> Vector:
+        """Its components along the axes of one frame."""
+        parts: list[Scalar] = [Fraction(0)] * 3
+        for own, axis, c in self.terms:
+            if own == frame:
+                parts[axis] = f.add(parts[axis], c)
+        return (parts[0], parts[1], parts[2])
+
+
+def basis(frame: str, axis: Axis) -> FrameVector:
+    """The basis vector of a frame: axis 0, 1, 2 for the first, second and third."""
+    return FrameVector(((frame, axis, Fraction(1)),))
+
+
+def vector(frame: str, components: Iterable[ScalarLike]) -> FrameVector:
+    """A vector from its three components in one frame."""
+    total = FrameVector()
+    for axis, c in zip((0, 1, 2), components, strict=True):
+        total = total + basis(frame, axis) * c  # type: ignore[arg-type]
+    return total
+
+
+def label(frame: str, axis: int) -> str:
+    """The printed name of a basis vector: a1, a2, a3 of frame A; n1 of N; shoulder.x for longer names."""
+    return f"{frame.lower()}{axis + 1}" if len(frame) <= 2 else f"{frame}.{'xyz'[axis]}"
