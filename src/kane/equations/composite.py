@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kane.equations.inertial import BodyInertia, RotorTerm, carry_out, combine
+from kane.equations.inertial import BodyInertia, RotorTerm, carry_out, combine, rotor_drive
 from kane.equations.recursion import Wrench, wrench_out
 from kane.graph.arena import Graph, Ref
 from kane.kinematics import vectors as v
@@ -77,9 +77,8 @@ def _add(g: Graph, M: list[list[Ref]], r: int, s: int, term: Ref, same: bool) ->
 def _add_rotor(k: Kinematics, M: list[list[Ref]], rotor: RotorTerm) -> None:
     """J (r p)(r p)^T on the driving speeds; exact rotors also couple them with the speeds that turn the carrier."""
     g = k.graph
-    m = k.motions[rotor.node]
     spin = g.mul(rotor.inertia, rotor.ratio)
-    drive = {r: next((x for x in p if x > 1), g.zero) for r, p in m.partials.items()}
+    drive = {r: p[0] for r, p in rotor_drive(k, rotor).partials.items()}
     for r, p in drive.items():
         for s, q in drive.items():
             M[r][s] = g.add(M[r][s], g.mul(g.mul(spin, rotor.ratio), g.mul(p, q)))

@@ -74,7 +74,8 @@ class Articulated:
 def serves_articulated(k: Kinematics, rotors: Sequence[RotorTerm]) -> bool:
     """True when each speed drives one node and no rotor is carried elsewhere."""
     speeds = [r for m in k.motions for r in m.partials]
-    return len(speeds) == len(set(speeds)) and all(rotor.carrier is None for rotor in rotors)
+    single = all(len(k.motions[rotor.node].partials) == 1 for rotor in rotors)
+    return len(speeds) == len(set(speeds)) and single and all(rotor.carrier is None for rotor in rotors)
 
 
 def articulated_bodies(

@@ -12,9 +12,10 @@ from fractions import Fraction
 
 from kane.graph.arena import Graph, Ref
 from kane.kinematics import vectors as v
-from kane.kinematics.motion import Kinematics, Shift, Step
+from kane.kinematics.motion import Kinematics, NodeMotion, Shift, Step, partials_of, rates_of
 from kane.kinematics.tree import ROOT, Attached
 from kane.kinematics.vectors import INDEX, SYM_ZERO, Sym, Vec
+from kane.mechanism.joints import joint_type
 from kane.mechanism.model import Inertia
 
 PARAMETERS = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
@@ -167,6 +168,15 @@ def rotor_terms(k: Kinematics) -> list[RotorTerm]:
             spin = spin if isinstance(step, Shift) else step.out(g, spin)
         terms.append(RotorTerm(joint.name, node, inertia, ratio, carrier if carrier != ROOT else None, spin))
     return terms
+
+
+def rotor_drive(k: Kinematics, rotor: RotorTerm) -> NodeMotion:
+    """The rate of the coordinate that a rotor follows, and its partials, as a motion of one component (sign kept)."""
+    g, s = k.graph, k.symbols
+    joint = k.mechanism.joint(rotor.joint)
+    value = k.coordinates.values[joint_type(joint).coordinates(joint)[0]]
+    rate = (rates_of(g, s, [k.scalar(value)])[0], 0, 0)
+    return NodeMotion((), Shift(v.ZERO), "slide", None, rate, partials_of(g, s, rate))
 
 
 def regroup(k: Kinematics, bodies: Sequence[BodyInertia]) -> list[BodyInertia]:

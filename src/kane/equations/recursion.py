@@ -1,8 +1,8 @@
 """Kane's equations link by link: F_r + F_r* = 0 in a number of operations linear in the number of joints.
 
-For each node the inertia force F* and inertia torque T* of its body are formed about the node's origin; they are summed from the tips
-to the root, and F_r* is the dot product with the partial velocities relative to the parent, which are all that a
-tree needs (a partial velocity of u_r is the same rigid motion for every body behind joint r).
+For each node the inertia force F* and inertia torque T* of its body are formed about the node's origin; they are
+summed from the tips to the root, and F_r* is the dot product with the partial velocities relative to the parent,
+which are all that a tree needs (a partial velocity of u_r is the same rigid motion for every body behind joint r).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kane.equations.inertial import BodyInertia, RotorTerm
+from kane.equations.inertial import BodyInertia, RotorTerm, rotor_drive
 from kane.graph.arena import Graph, Ref
 from kane.kinematics import vectors as v
 from kane.kinematics.motion import (
@@ -53,7 +53,8 @@ def wrench_out(g: Graph, steps: Sequence[Step], wrench: Wrench) -> Wrench:
 def body_wrench(g: Graph, body: BodyInertia, motion: FrameMotion) -> Wrench:
     """Minus the inertia force and torque of a body about its node's origin.
 
-    force = m a + U h;  moment = I alpha + w x (I w) + h x a, the gyroscopic part through the products of w that U holds.
+    force = m a + U h;  moment = I alpha + w x (I w) + h x a, the gyroscopic part through the products of w that U
+    holds.
     """
     U, (xx, yy, zz, _, xz, yz) = motion.arm, motion.products
     xy = motion.products[3]
@@ -80,7 +81,8 @@ def inverse_dynamics(
 ) -> list[Ref]:
     """Generalized forces tau_r = -(F_r* + F_r of weight and external forces) that give the motion (q, u, udot).
 
-    external: wrenches acting on nodes, about the node's origin in node axes.  Kane and Levinson 1985, eq. 6.1; Luh, Walker, Paul 1980.
+    external: wrenches acting on nodes, about the node's origin in node axes.  Kane and Levinson 1985, eq. 6.1; Luh,
+    Walker, Paul 1980.
     """
     g = k.graph
     motions = frame_motions(k, u, udot, gravity)
@@ -91,14 +93,13 @@ def inverse_dynamics(
         for wrench in (external or {}).get(index, ()):
             total = Wrench(v.sub(g, total.force, wrench.force), v.sub(g, total.moment, wrench.moment))
         wrenches.append(total)
-    drive = [g.zero] * len(motions)
-    for rotor in rotors:
-        _add_rotor(k, rotor, motions, wrenches, drive, u, udot)
     tau = [g.zero] * len(u)
+    for rotor in rotors:
+        _add_rotor(k, rotor, motions, wrenches, tau, u, udot)
     for index in reversed(range(len(motions))):
         node, m = k.tree.nodes[index], k.motions[index]
         with g.origin(f"{node.name}: generalized inertia force"):
-            project(g, m, wrenches[index], drive[index], tau)
+            project(g, m, wrenches[index], tau)
         if node.parent != ROOT:
             with g.origin(f"{node.name}: carried to its parent"):
                 carried = wrench_out(g, (*m.fixed, m.step), wrenches[index])
@@ -106,38 +107,31 @@ def inverse_dynamics(
     return tau
 
 
-def project(g: Graph, m: NodeMotion, wrench: Wrench, drive: Ref, tau: list[Ref]) -> None:
+def project(g: Graph, m: NodeMotion, wrench: Wrench, tau: list[Ref]) -> None:
     """Add the node's part of each generalized force: partial (angular) velocity times force (moment)."""
     load = wrench.force if m.kind == "slide" else wrench.moment
     for r, partial in m.partials.items():
         tau[r] = g.add(tau[r], g.dot(partial, load))
-        if drive > 1:
-            tau[r] = g.add(tau[r], g.mul(drive, _along(g, m, partial)))
-
-
-def _along(g: Graph, m: NodeMotion, partial: Vec) -> Ref:
-    """The partial rate of a one-degree motion along its own direction (1 unless the joint is a follower)."""
-    if m.kind == "turn":
-        assert m.axis is not None
-        return partial[m.axis]
-    nonzero = [x for x in partial if x > 1]
-    return nonzero[0] if len(nonzero) == 1 else g.one
 
 
 def _add_rotor(
-    k: Kinematics, rotor: RotorTerm, motions: Sequence[FrameMotion], wrenches: list[Wrench], drive: list[Ref],
+    k: Kinematics, rotor: RotorTerm, motions: Sequence[FrameMotion], wrenches: list[Wrench], tau: list[Ref],
     u: Sequence[Ref], udot: Sequence[Ref],
 ) -> None:  # fmt: skip
-    """Reflected: J r^2 times the joint's acceleration.  Exact: spin momentum J r qd s on the carrier, J r (s.alpha + r qdd) on the joint."""
+    """Reflected: J r^2 qdd on the joint.  Exact: J r (s.alpha + r qdd) there, and spin momentum J r qd s on the carrier.
+
+    q is the joint's own coordinate (a follower's included), so that the sign of the spin is that of the joint.
+    """
     g = k.graph
-    m = k.motions[rotor.node]
-    acc = _along(g, m, rate_derivative(k, m, u, udot))
+    drive = rotor_drive(k, rotor)
+    rate, acc = rates_with(k, drive, u)[0], rate_derivative(k, drive, u, udot)[0]
     spin_inertia = g.mul(rotor.inertia, rotor.ratio)
-    drive[rotor.node] = g.add(drive[rotor.node], g.mul(g.mul(spin_inertia, rotor.ratio), acc))
-    if rotor.carrier is None:
-        return
-    motion, rate = motions[rotor.carrier], _along(g, m, rates_with(k, m, u))
-    drive[rotor.node] = g.add(drive[rotor.node], g.mul(spin_inertia, g.dot(rotor.axis, motion.alpha)))
-    axis = v.scale(g, spin_inertia, rotor.axis)
-    torque = v.add(g, v.scale(g, acc, axis), v.scale(g, rate, v.cross(g, motion.w, axis)))
-    wrenches[rotor.carrier] = add_wrench(g, wrenches[rotor.carrier], Wrench(v.ZERO, torque))
+    torque = g.mul(g.mul(spin_inertia, rotor.ratio), acc)
+    if rotor.carrier is not None:
+        motion = motions[rotor.carrier]
+        torque = g.add(torque, g.mul(spin_inertia, g.dot(rotor.axis, motion.alpha)))
+        axis = v.scale(g, spin_inertia, rotor.axis)
+        moment = v.add(g, v.scale(g, acc, axis), v.scale(g, rate, v.cross(g, motion.w, axis)))
+        wrenches[rotor.carrier] = add_wrench(g, wrenches[rotor.carrier], Wrench(v.ZERO, moment))
+    for r, partial in drive.partials.items():
+        tau[r] = g.add(tau[r], g.mul(partial[0], torque))

@@ -182,7 +182,7 @@ def _motion(
             own_axes = any(isinstance(x, f.Formula) and not floating.isdisjoint(x.names()) for x in by)
     if step is None:  # a motion that is identically nothing still has a place in the tree
         step = Shift(v.ZERO)
-    return NodeMotion(fixed, step, kind, axis, (rate[0], rate[1], rate[2]), _partials(g, s, rate), own_axes)
+    return NodeMotion(fixed, step, kind, axis, (rate[0], rate[1], rate[2]), partials_of(g, s, rate), own_axes)
 
 
 def rates_of(g: Graph, s: Symbols, refs: Sequence[Ref]) -> list[Ref]:
@@ -195,7 +195,7 @@ def _direction(g: Graph, s: Symbols) -> dict[Ref, Ref]:
     return direction | {g.symbol("t"): g.one}
 
 
-def _partials(g: Graph, s: Symbols, rate: Sequence[Ref]) -> dict[int, Vec]:
+def partials_of(g: Graph, s: Symbols, rate: Sequence[Ref]) -> dict[int, Vec]:
     """d rate / d u_r for the speeds it depends on: what Kane calls partial (angular) velocities, relative to the
     parent.
     """

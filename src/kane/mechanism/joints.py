@@ -12,7 +12,7 @@ from typing import Protocol
 
 from kane.errors import InputError, UnsupportedError
 from kane.mechanism import formula as f
-from kane.mechanism.formula import Scalar
+from kane.mechanism.formula import Formula, Scalar
 from kane.mechanism.model import Axis, Joint, Move, QuaternionTurn, Translate, Turn, Vector
 
 QUATERNION = ("qw", "qx", "qy", "qz")
@@ -84,9 +84,23 @@ def _aligned(axis: Vector) -> tuple[tuple[Move, ...], tuple[Move, ...]]:
         if length is not None and length + z != 0:
             w, zero = length + z, Fraction(0)
             return (QuaternionTurn((w, -y, x, zero)),), (QuaternionTurn((w, y, -x, zero)),)
-    alpha = f.function("atan2", y, x)
-    beta = f.function("atan2", f.function("sqrt", f.add(f.mul(x, x), f.mul(y, y))), z)
+    across = f.add(f.mul(x, x), f.mul(y, y))
+    alpha = _exact_angle(y, x, f.mul(y, y)) or f.function("atan2", y, x)
+    beta = _exact_angle(Fraction(1), z, across) or f.function("atan2", f.function("sqrt", across), z)
     return (Turn(2, alpha), Turn(1, beta)), (Turn(1, f.neg(beta)), Turn(2, f.neg(alpha)))
+
+
+def _exact_angle(sign: Scalar, x: Scalar, square: Scalar) -> Formula | None:
+    """atan2(y, x) for y with this square and this sign where it is a multiple of pi/4 or pi/6, else None."""
+    if not (isinstance(sign, Fraction) and isinstance(x, Fraction) and isinstance(square, Fraction)):
+        return None
+    ratio = square / x**2 if x else Fraction(-1)
+    third = Fraction(1, 3)
+    first = {-1: Fraction(1, 2), 0: Fraction(0), 1: Fraction(1, 4), 3: third, third: Fraction(1, 6)}.get(ratio)
+    if first is None:
+        return None
+    turn = first if x >= 0 else 1 - first
+    return f.PI * (turn if sign >= 0 else -turn)
 
 
 def _rational_root(value: Fraction) -> Fraction | None:
@@ -136,6 +150,9 @@ class _Planar(_Simple):
         if joint.axis[0] == 0 and joint.axis[1] == 0 and f.number(joint.axis[2]) > 0:
             return inner
         there, back = _aligned(joint.axis)
+        if len(there) > 1 and isinstance(there[0], Turn):  # z comes onto the normal the short way, as the quaternion does
+            azimuth = there[0].angle
+            there, back = (*there, Turn(2, -azimuth)), (Turn(2, azimuth), *back)
         return (*there, *inner, *back)
 
 

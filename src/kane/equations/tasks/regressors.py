@@ -43,7 +43,7 @@ def _carried(system: System, index: int, wrench: Wrench) -> list[Ref]:
     tau = [g.zero] * system.nv
     while index != ROOT:
         m = k.motions[index]
-        project(g, m, wrench, g.zero, tau)
+        project(g, m, wrench, tau)
         wrench = wrench_out(g, (*m.fixed, m.step), wrench)
         index = k.tree.nodes[index].parent
     return tau
