@@ -1,7 +1,7 @@
 """Inertial parameters of the moving bodies, and their regrouping to base parameters.
 
-Inside the equations a body is (m, h, I): mass, first moment h = m c and inertia about the node's origin, in node axes; the equations
-are linear in them.  Bodies fixed to each other are one; sums are formed about mass centres.
+Inside the equations a body is (m, h, I): mass, first moment h = m c and inertia about the node's origin, in node
+axes; the equations are linear in them.  Bodies fixed to each other are one; sums are formed about mass centres.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from fractions import Fraction
 from kane.graph.arena import Graph, Ref
 from kane.kinematics import vectors as v
 from kane.kinematics.motion import Kinematics, NodeMotion, Shift, Step, partials_of, rates_of
-from kane.kinematics.tree import ROOT, Attached
-from kane.kinematics.vectors import INDEX, SYM_ZERO, Sym, Vec
+from kane.kinematics.tree import ROOT, Attached, Node
+from kane.kinematics.vectors import INDEX, SYM_ZERO, SimpleRotation, Sym, Vec
 from kane.mechanism.joints import joint_type
 from kane.mechanism.model import Inertia
 
@@ -52,7 +52,9 @@ def combine(g: Graph, a: BodyInertia, b: BodyInertia) -> BodyInertia:
 
 
 def carry_out(g: Graph, steps: Sequence[Step], body: BodyInertia) -> BodyInertia:
-    """The body's parameters in the frame before the steps: h' = h + m d, I' = I - (h x)(d x) - (d x)(h x) - m (d x)(d x)."""
+    """The body's parameters in the frame before the steps: h' = h + m d, I' = I - (h x)(d x) - (d x)(h x) - m (d x)(d
+    x).
+    """
     for step in reversed(steps):
         if isinstance(step, Shift):
             d = step.by
@@ -63,6 +65,27 @@ def carry_out(g: Graph, steps: Sequence[Step], body: BodyInertia) -> BodyInertia
         else:
             body = BodyInertia(body.mass, step.out(g, body.first), step.sym_out(g, body.tensor))
     return body
+
+
+def inverse_steps(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """The steps from the last frame back to the first."""
+    back: list[Step] = []
+    for step in reversed(steps):
+        if isinstance(step, Shift):
+            back.append(Shift(v.neg(step.by)))
+        elif isinstance(step, SimpleRotation):
+            back.append(SimpleRotation(step.axis, step.cos, step.sin ^ 1))
+        else:
+            back.append(v.MatrixRotation(v.transpose(step.rows)))
+    return tuple(back)
+
+
+def head(k: Kinematics, node: Node) -> Attached:
+    """The link that heads the body of a node with links: the child of its joint; its frame is that of the body's
+    parameters.
+    """
+    child = k.mechanism.joint(node.joint).child
+    return next((item for item in node.links if item.link == child), node.links[0])
 
 
 def node_bodies(k: Kinematics) -> list[BodyInertia]:
@@ -104,22 +127,28 @@ def symbolic_bodies(
 ) -> tuple[list[BodyInertia], dict[str, Ref]]:
     """Bodies with their ten parameters as symbols "link.m", "link.hx", ..., and what each symbol stands for.
 
-    Parameters that are identically zero stay zero; `wanted` limits the symbols to these names ("link" for all ten of a link).
-    Parameters that are already formulas in named parameters stay as they are.
+    They are the parameters of all that is fixed to the head link, in its frame.  Parameters that are identically zero
+    stay zero; `wanted` limits the symbols to these names ("link" for all ten of a link).  Parameters that are already
+    formulas in named parameters stay as they are.
     """
+    g = k.graph
     made: dict[str, Ref] = {}
     result = []
     for node, body in zip(k.tree.nodes, bodies, strict=True):
-        name = node.links[0].link if node.links else node.name
+        if not node.links:
+            result.append(body)
+            continue
+        item = head(k, node)
+        steps = k.steps(item.placement)
         refs = []
-        for letter, ref in zip(PARAMETERS, body.refs(), strict=True):
-            full = f"{name}.{letter}"
-            if ref < 2 or _has_symbols(k.graph, ref) or not (wanted is None or name in wanted or full in wanted):
+        for letter, ref in zip(PARAMETERS, carry_out(g, inverse_steps(steps), body).refs(), strict=True):
+            full = f"{item.link}.{letter}"
+            if ref < 2 or _has_symbols(g, ref) or not (wanted is None or item.link in wanted or full in wanted):
                 refs.append(ref)
             else:
-                refs.append(k.graph.symbol(full, "parameter"))
+                refs.append(g.symbol(full, "parameter"))
                 made[full] = ref
-        result.append(from_refs(refs))
+        result.append(carry_out(g, steps, from_refs(refs)))
     return result, made
 
 
@@ -182,8 +211,8 @@ def rotor_drive(k: Kinematics, rotor: RotorTerm) -> NodeMotion:
 def regroup(k: Kinematics, bodies: Sequence[BodyInertia]) -> list[BodyInertia]:
     """Bodies with the parameters that a joint cannot tell from its parent's moved there (Khalil and Kleinfinger 1987).
 
-    Turn about axis z of the node: m, hz and diag(Iyy, Iyy, 0) go to the parent (any axis likewise); slide: the whole tensor goes.  Torques
-    are unchanged; the regrouped values are the base parameters of chains in general position.
+    Turn about axis z of the node: m, hz and diag(Iyy, Iyy, 0) go to the parent (any axis likewise); slide: the whole
+    tensor goes.  Torques are unchanged; the regrouped values are the base parameters of chains in general position.
     """
     g = k.graph
     result = list(bodies)

@@ -81,7 +81,9 @@ def _aligned(axis: Vector) -> tuple[tuple[Move, ...], tuple[Move, ...]]:
     x, y, z = axis
     if isinstance(x, Fraction) and isinstance(y, Fraction) and isinstance(z, Fraction):
         length = _rational_root(x * x + y * y + z * z)
-        if length is not None and length + z != 0:
+        if length is not None and length + z == 0:
+            return (Turn(1, f.PI),), (Turn(1, -f.PI),)
+        if length is not None:
             w, zero = length + z, Fraction(0)
             return (QuaternionTurn((w, -y, x, zero)),), (QuaternionTurn((w, y, -x, zero)),)
     across = f.add(f.mul(x, x), f.mul(y, y))

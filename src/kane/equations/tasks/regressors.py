@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from kane.equations.frames import external_wrenches
-from kane.equations.inertial import PARAMETERS, BodyInertia, RotorTerm, from_refs
+from kane.equations.inertial import (
+    PARAMETERS,
+    BodyInertia,
+    RotorTerm,
+    carry_out,
+    from_refs,
+    head,
+    inverse_steps,
+)
 from kane.equations.recursion import Wrench, body_wrench, project, wrench_out
 from kane.equations.system import System
 from kane.equations.tasks.task import Outputs, Task
@@ -17,11 +25,15 @@ from kane.kinematics.tree import ROOT
 
 
 def parameter_columns(system: System) -> list[tuple[int, str]]:
-    """(node, name) of every column of the regressor: ten for each node that carries links, in the order of nodes."""
+    """(node, name) of every column of the regressor: ten for each node that carries links, in the order of nodes.
+
+    The parameters "link.m", "link.hx", ... are those of all that is fixed to the link that the joint moves, in that
+    link's frame.
+    """
     columns = []
     for index, node in enumerate(system.k.tree.nodes):
         if node.links:
-            columns += [(index, f"{node.links[0].link}.{letter}") for letter in PARAMETERS]
+            columns += [(index, f"{head(system.k, node).link}.{letter}") for letter in PARAMETERS]
     return columns
 
 
@@ -31,8 +43,9 @@ def regressor_rows(system: System, u: Sequence[Ref], udot: Sequence[Ref]) -> lis
     motions = frame_motions(k, u, udot, system.gravity)
     columns = []
     for index, _ in parameter_columns(system)[:: len(PARAMETERS)]:
+        steps = k.steps(head(k, k.tree.nodes[index]).placement)
         for letter in range(len(PARAMETERS)):
-            body = from_refs([2 * (i == letter) for i in range(len(PARAMETERS))])
+            body = carry_out(g, steps, from_refs([2 * (i == letter) for i in range(len(PARAMETERS))]))
             columns.append(_carried(system, index, body_wrench(g, body, motions[index])))
     return [[column[r] for column in columns] for r in range(system.nv)]
 
@@ -53,6 +66,15 @@ def _regressor(system: System, frame: str | None) -> Outputs:
     s = system.k.symbols
     rows = regressor_rows(system, s.u, s.udot)
     return [("Y", (system.nv, len(rows[0])), [e for row in rows for e in row])]
+
+
+def _base_regressor(system: System, frame: str | None) -> Outputs:
+    """Y_b with tau = Y_b beta: the independent columns, rotors' included (Khalil and Bennis 1994)."""
+    from kane.equations.base_columns import base_columns, full_rows, rotor_columns
+
+    terms = rotor_columns(system)
+    kept = base_columns(system, terms)
+    return [("Y", (system.nv, len(kept)), [row[c] for row in full_rows(system, terms) for c in kept])]
 
 
 def _slotine_li(system: System, frame: str | None) -> Outputs:
@@ -81,13 +103,18 @@ def _slotine_li(system: System, frame: str | None) -> Outputs:
 
 def values_of(system: System) -> list[Ref]:
     """The parameters in the order of the columns."""
-    nodes = [index for index, _ in parameter_columns(system)[:: len(PARAMETERS)]]
-    return [ref for index in nodes for ref in system.plain[index].refs()]
+    k = system.k
+    values: list[Ref] = []
+    for index, _ in parameter_columns(system)[:: len(PARAMETERS)]:
+        back = inverse_steps(k.steps(head(k, k.tree.nodes[index]).placement))
+        values += carry_out(system.g, back, system.plain[index]).refs()
+    return values
 
 
 __all__ = ["TASKS", "BodyInertia", "RotorTerm", "external_wrenches", "parameter_columns", "regressor_rows", "values_of"]
 
 TASKS = (
     Task("regressor", ("q", "qd", "qdd"), _regressor),
+    Task("base_regressor", ("q", "qd", "qdd"), _base_regressor),
     Task("slotine_li_regressor", ("q", "qd", "qd_r", "qdd_r"), _slotine_li),
 )
