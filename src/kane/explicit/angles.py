@@ -1,0 +1,286 @@
+"""Angles that an element may be written in: joint angles, sums of angles of parallel axes, multiples.
+
+An angle is an integer vector over the coordinates.  Each parallel axis has the sum of the angles up to it; differences of such sums
+are the sums over runs of parallel joints.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+from kane.explicit.algebra import Atoms, Number
+from kane.explicit.arm import Along, Arm, turn_vector
+from kane.explicit.energy import Key, code_product, multiple_angle
+
+Angle = tuple[int, ...]
+_ENUMERATED = 3  # coordinates for which all bases of run sums are tried
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Coordinates of parallel axes: for each axis the sum of the angles up to it."""
+
+    coordinates: tuple[int, ...]
+    sums: tuple[Angle, ...]
+
+    def runs(self, involved: tuple[int, ...]) -> list[Angle]:
+        """Sums over runs of parallel joints that stay within the involved coordinates, shortest first."""
+        zero = (0,) * len(self.sums[0])
+        found = set()
+        for a, b in combinations((zero, *self.sums), 2):
+            angle = positive(tuple(y - x for x, y in zip(a, b, strict=True)))
+            if any(angle) and all(not value or k in involved for k, value in enumerate(angle)):
+                found.add(angle)
+        return sorted(found, key=lambda v: (sum(map(abs, v)), [-abs(x) for x in v]))
+
+
+def positive(angle: Angle) -> Angle:
+    """The angle or its negative, the first entry positive."""
+    first = next((x for x in angle if x), 0)
+    return tuple(-x for x in angle) if first < 0 else angle
+
+
+def parallel_groups(arm: Arm, atoms: Atoms) -> tuple[Group, ...]:
+    """Groups of two or more coordinates whose axes stay parallel for all q."""
+    n = len(arm.names)
+    sums: list[Angle | None] = []
+    heads: list[int] = []  # the step that starts the run
+    for index, step in enumerate(arm.steps):
+        if step.kind != "turn":
+            sums.append(None)
+            heads.append(-1)
+            continue
+        own = tuple(int(step.ratio) if k == step.coordinate else 0 for k in range(n))
+        above, sign = _parallel_ancestor(arm, atoms, index)
+        base = sums[above] if above >= 0 else None
+        if base is None:
+            sums.append(own)
+            heads.append(index)
+        else:
+            sums.append(tuple(x + sign * y for x, y in zip(base, own, strict=True)) if sign > 0 else
+                        tuple(y - x for x, y in zip(base, own, strict=True)))  # fmt: skip
+            heads.append(heads[above])
+    groups = []
+    for head in sorted({h for h in heads if h >= 0}):
+        members = [s for s, h in zip(sums, heads, strict=True) if h == head and s is not None]
+        coordinates = tuple(k for k in range(n) if any(s[k] for s in members))
+        if len(coordinates) > 1:
+            groups.append(Group(coordinates, tuple(dict.fromkeys(positive(s) for s in members if any(s)))))
+    often = [k for group in groups for k in group.coordinates]
+    simple = all(abs(int(s.ratio)) == 1 for s in arm.steps if s.kind == "turn")
+    unique = len({s.coordinate for s in arm.steps}) == len(arm.steps)
+    return tuple(groups) if simple and unique and len(often) == len(set(often)) else ()
+
+
+def _parallel_ancestor(arm: Arm, atoms: Atoms, index: int) -> tuple[int, int]:
+    """The nearest turn above when its axis is parallel, and 1 or -1; (-1, 1) otherwise."""
+    step = arm.steps[index]
+    axis = [{0: 1} if k == step.axis else {} for k in range(3)]
+    at = index
+    while True:
+        for move in reversed(arm.steps[at].fixed):
+            if not isinstance(move, Along):
+                axis = turn_vector(atoms, move, axis)  # type: ignore[assignment]
+        at = arm.steps[at].parent
+        if at < 0:
+            return -1, 1
+        other = arm.steps[at]
+        if other.kind == "turn":
+            along = axis[other.axis]
+            parallel = not axis[(other.axis + 1) % 3] and not axis[(other.axis + 2) % 3] and along in ({0: 1}, {0: -1})
+            return (at, int(along[0])) if parallel else (-1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """Angles for the coordinates of a group; `harmonic`: cosines and sines of all multiples and sums instead of powers."""
+
+    involved: tuple[int, ...]
+    angles: tuple[Angle, ...]
+    harmonic: bool = False
+
+
+def bases(group: Group, involved: tuple[int, ...]) -> list[Basis]:
+    """The ways to write a function of the involved coordinates: sums along runs first, harmonics last."""
+    n = len(group.sums[0])
+    unit = tuple(tuple(int(k == c) for k in range(n)) for c in involved)
+    if len(involved) < 2:
+        return [Basis(involved, unit)]
+    found: list[tuple[Angle, ...]] = []
+    if len(involved) <= _ENUMERATED:
+        found = [c for c in combinations(group.runs(involved), len(involved)) if abs(_determinant(c, involved)) == 1]
+        found.sort(key=lambda c: -sum(_is_sum(a, group) for a in c))
+    else:
+        sums = tuple(a for a in group.sums if all(not v or k in involved for k, v in enumerate(a)))
+        if len(sums) == len(involved) and abs(_determinant(sums, involved)) == 1:
+            found.append(sums)
+    found = [*found, unit] if unit not in found else found
+    return [*(Basis(involved, angles) for angles in found), Basis(involved, (), True)]
+
+
+def _is_sum(angle: Angle, group: Group) -> bool:
+    return angle in group.sums
+
+
+def _determinant(angles: tuple[Angle, ...], involved: tuple[int, ...]) -> int:
+    rows = [[Fraction(a[k]) for k in involved] for a in angles]
+    result = Fraction(1)
+    for i in range(len(rows)):
+        pivot = next((r for r in range(i, len(rows)) if rows[r][i]), None)
+        if pivot is None:
+            return 0
+        if pivot != i:
+            rows[i], rows[pivot] = rows[pivot], rows[i]
+            result = -result
+        result *= rows[i][i]
+        for r in range(i + 1, len(rows)):
+            factor = rows[r][i] / rows[i][i]
+            rows[r] = [x - factor * y for x, y in zip(rows[r], rows[i], strict=True)]
+    return int(result)
+
+
+Factors = tuple[tuple[Angle, int], ...]  # (angle, code 2 b + a of cos^a sin^b), sorted
+
+
+class Converter:
+    """Monomials in sines and cosines of single coordinates, written in the angles of a basis."""
+
+    def __init__(self, basis: Basis, n: int) -> None:
+        self.basis, self.n = basis, n
+        self._known: dict[Key, list[tuple[Factors, Number]]] = {}
+        self._inverse = _inverse(basis) if basis.angles else []
+
+    def __call__(self, codes: Key) -> list[tuple[Factors, Number]]:
+        """Codes over the involved coordinates -> factors with rational weights."""
+        known = self._known.get(codes)
+        if known is None:
+            known = self._known[codes] = self._convert(codes)
+        return known
+
+    def _convert(self, codes: Key) -> list[tuple[Factors, Number]]:
+        basis = self.basis
+        waves = exponentials(codes)
+        if basis.harmonic:
+            return sorted(self._harmonics(waves).items())
+        total: dict[Key, Number] = {}
+        for k, (re, im) in waves.items():
+            turned = [sum(k[i] * self._inverse[i][j] for i in range(len(k))) for j in range(len(k))]
+            real: dict[Key, Number] = {(): re}
+            imag: dict[Key, Number] = {(): im}
+            for multiple in turned:
+                cos, sin = multiple_angle(multiple)
+                real, imag = (
+                    _outer(real, cos, imag, sin, -1), _outer(imag, cos, real, sin, 1)
+                )  # fmt: skip
+            for key, value in real.items():
+                total[key] = total.get(key, 0) + value
+        result = []
+        for key, value in total.items():
+            if value:
+                value = value.numerator if value.denominator == 1 else value
+                result.append((tuple(sorted((a, c) for a, c in zip(basis.angles, key, strict=True) if c)), value))
+        return sorted(result)
+
+    def _harmonics(self, waves: dict[Key, tuple[Fraction, Fraction]]) -> dict[Factors, Number]:
+        result: dict[Factors, Number] = {}
+        for k, (re, im) in waves.items():
+            angle = tuple(k[self.basis.involved.index(c)] if c in self.basis.involved else 0 for c in range(self.n))
+            if not any(angle):
+                result[()] = result.get((), 0) + re
+            elif positive(angle) == angle:
+                for code, value in ((1, 2 * re), (2, -2 * im)):
+                    if value:
+                        result[((angle, code),)] = value
+        return {key: value for key, value in result.items() if value}
+
+
+def _outer(a: dict[Key, Number], x: dict[int, Number], b: dict[Key, Number], y: dict[int, Number], sign: int) -> dict[Key, Number]:
+    """a x + sign b y with one more code."""
+    result: dict[Key, Number] = {}
+    for left, right, factor in ((a, x, 1), (b, y, sign)):
+        for key, u in left.items():
+            for code, v in right.items():
+                new = (*key, code)
+                result[new] = result.get(new, 0) + factor * u * v
+    return {key: value for key, value in result.items() if value}
+
+
+def exponentials(codes: Key) -> dict[Key, tuple[Fraction, Fraction]]:
+    """A product of cos^a sin^b as a sum of exp(i k.q): k -> (real, imaginary) weight."""
+    result: dict[Key, tuple[Fraction, Fraction]] = {(): (Fraction(1), Fraction(0))}
+    half = Fraction(1, 2)
+    for code in codes:
+        wave: dict[int, tuple[Fraction, Fraction]] = {0: (Fraction(1), Fraction(0))}
+        for _ in range(code & 1):
+            wave = _times(wave, {1: (half, Fraction(0)), -1: (half, Fraction(0))})
+        for _ in range(code >> 1):
+            wave = _times(wave, {1: (Fraction(0), -half), -1: (Fraction(0), half)})
+        result = {
+            (*k, m): (a * c - b * d, a * d + b * c) for k, (a, b) in result.items() for m, (c, d) in wave.items()
+        }
+    return result
+
+
+def _times(
+    a: dict[int, tuple[Fraction, Fraction]], b: dict[int, tuple[Fraction, Fraction]]
+) -> dict[int, tuple[Fraction, Fraction]]:
+    result: dict[int, tuple[Fraction, Fraction]] = {}
+    for k, (p, q) in a.items():
+        for m, (r, s) in b.items():
+            x, y = result.get(k + m, (Fraction(0), Fraction(0)))
+            result[k + m] = (x + p * r - q * s, y + p * s + q * r)
+    return {k: v for k, v in result.items() if v[0] or v[1]}
+
+
+def _inverse(basis: Basis) -> list[list[int]]:
+    """k over the coordinates = k' over the angles times their matrix: the inverse matrix (unimodular)."""
+    size = len(basis.angles)
+    rows = [[Fraction(a[c]) for c in basis.involved] + [Fraction(int(i == j)) for j in range(size)] for i, a in enumerate(basis.angles)]
+    for i in range(size):
+        pivot = next(r for r in range(i, size) if rows[r][i])
+        rows[i], rows[pivot] = rows[pivot], rows[i]
+        rows[i] = [x / rows[i][i] for x in rows[i]]
+        for r in range(size):
+            if r != i and rows[r][i]:
+                rows[r] = [x - rows[r][i] * y for x, y in zip(rows[r], rows[i], strict=True)]
+    return [[int(x) for x in row[size:]] for row in rows]
+
+
+def expand(factors: Factors, n: int) -> dict[Key, Number]:
+    """A product of sines and cosines of angles, in codes of single coordinates."""
+    result: dict[Key, Number] = {(0,) * n: 1}
+    for angle, code in factors:
+        cos: dict[Key, Number] = {(0,) * n: 1}
+        sin: dict[Key, Number] = {}
+        for k, multiple in enumerate(angle):
+            if multiple:
+                c, s = multiple_angle(multiple)
+                at = lambda p, k=k: {tuple(code if j == k else 0 for j in range(n)): v for code, v in p.items()}
+                cos, sin = (
+                    _sum(_product(cos, at(c)), _product(sin, at(s)), -1), _sum(_product(sin, at(c)), _product(cos, at(s)), 1)
+                )  # fmt: skip
+        for _ in range(code & 1):
+            result = _product(result, cos)
+        for _ in range(code >> 1):
+            result = _product(result, sin)
+    return result
+
+
+def _sum(a: dict[Key, Number], b: dict[Key, Number], sign: int) -> dict[Key, Number]:
+    total = {key: a.get(key, 0) + sign * b.get(key, 0) for key in {**a, **b}}
+    return {key: value for key, value in total.items() if value}
+
+
+def _product(a: dict[Key, Number], b: dict[Key, Number]) -> dict[Key, Number]:
+    result: dict[Key, Number] = {}
+    for x, u in a.items():
+        for y, v in b.items():
+            parts: dict[Key, Number] = {(): u * v}
+            for p, q in zip(x, y, strict=True):
+                merged = code_product({p: 1}, {q: 1})
+                parts = {(*key, code): w * m for key, w in parts.items() for code, m in merged.items()}
+            for key, w in parts.items():
+                result[key] = result.get(key, 0) + w
+    return {key: value for key, value in result.items() if value}
