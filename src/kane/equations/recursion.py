@@ -95,7 +95,7 @@ def inverse_dynamics(
         wrenches.append(total)
     tau = [g.zero] * len(u)
     for rotor in rotors:
-        _add_rotor(k, rotor, motions, wrenches, tau, u, udot)
+        add_rotor(k, rotor, motions, wrenches, tau, u, udot)
     for index in reversed(range(len(motions))):
         node, m = k.tree.nodes[index], k.motions[index]
         with g.origin(f"{node.name}: generalized inertia force"):
@@ -114,7 +114,7 @@ def project(g: Graph, m: NodeMotion, wrench: Wrench, tau: list[Ref]) -> None:
         tau[r] = g.add(tau[r], g.dot(partial, load))
 
 
-def _add_rotor(
+def add_rotor(
     k: Kinematics, rotor: RotorTerm, motions: Sequence[FrameMotion], wrenches: list[Wrench], tau: list[Ref],
     u: Sequence[Ref], udot: Sequence[Ref],
 ) -> None:  # fmt: skip
