@@ -1,0 +1,60 @@
+"""Shapes of MJCF geoms for drawing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kane.errors import KaneError
+from kane.formats.mjcf_values import placement, vector
+from kane.mechanism.joints import about
+from kane.mechanism.model import Geometry, Placement, Translate
+from kane.mechanism.numeric import skew
+
+_KINDS = {"SPHERE": "sphere", "CAPSULE": "capsule", "CYLINDER": "cylinder", "BOX": "box", "MESH": "mesh"}
+
+
+def shapes(body: Any, snap: float) -> tuple[Geometry, ...]:
+    """The drawable geoms of a body; nothing in them can stop the reading."""
+    result = []
+    for geom in body.geoms:
+        kind = _KINDS.get(geom.type.name.rpartition("_")[2])
+        if kind is None:
+            continue
+        try:
+            result.append(_shape(geom, kind, snap))
+        except (KaneError, ValueError, ZeroDivisionError):
+            continue
+    return tuple(result)
+
+
+def _shape(geom: Any, kind: str, snap: float) -> Geometry:
+    size = [float(v) for v in geom.size]
+    r, g, b, a = (float(v) for v in geom.rgba)
+    if kind == "mesh":
+        return Geometry("mesh", (), placement(geom, snap), geom.meshname, (r, g, b, a))
+    if not np.isnan(geom.fromto[0]):
+        place, length = _between(np.asarray(geom.fromto, dtype=float))
+    else:
+        place, length = placement(geom, snap), 2 * size[1]
+    sizes: tuple[float, ...] = (size[0],)
+    if kind == "box":
+        sizes = (2 * size[0], 2 * size[1], 2 * size[2])
+    elif kind != "sphere":
+        sizes = (size[0], length)
+    return Geometry(kind, sizes, place, "", (r, g, b, a))
+
+
+def _between(ends: np.ndarray[Any, Any]) -> tuple[Placement, float]:
+    """Placement of a shape along z between two points, and its length."""
+    step = ends[3:] - ends[:3]
+    length = float(np.linalg.norm(step))
+    axis = skew([0.0, 0.0, 1.0]) @ step
+    move = Translate(vector((ends[:3] + ends[3:]) / 2))
+    tilt = float(np.arctan2(np.linalg.norm(axis), step[2]))
+    if np.linalg.norm(axis) < 1e-12 * length:
+        axis = np.array([1.0, 0.0, 0.0])
+    from kane.formats.mjcf_values import rational
+
+    return (move, *about(vector(axis), rational(tilt))), length
