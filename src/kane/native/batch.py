@@ -48,7 +48,7 @@ def batch_function(program: Program, t: Type) -> str:
         lines += [
             f"br i1 %{name}_direct, label %{name}_ready, label %{name}_pack",
             f"{name}_pack:",
-            f"call void @pack(ptr %{name}_here, {_steps(name, size)}, ptr %{name}_buffer)",
+            f"call void @pack_{_chunk(t, size)}(ptr %{name}_here, {_steps(name, size)}, ptr %{name}_buffer)",
             f"br label %{name}_ready",
             f"{name}_ready:",
         ]
@@ -57,7 +57,7 @@ def batch_function(program: Program, t: Type) -> str:
         lines += [
             f"br i1 %{name}_direct, label %{name}_done, label %{name}_unpack",
             f"{name}_unpack:",
-            f"call void @unpack(ptr %{name}_buffer, ptr %{name}_here, {_steps(name, size)})",
+            f"call void @unpack_{_chunk(t, size)}(ptr %{name}_buffer, ptr %{name}_here, {_steps(name, size)})",
             f"br label %{name}_done",
             f"{name}_done:",
         ]
@@ -71,15 +71,119 @@ def batch_function(program: Program, t: Type) -> str:
         "ret void",
     ]
     head = "define void @batch(i64 %n, ptr %pointers, ptr %batch_strides, ptr %element_strides, ptr %c) {"
-    return "\n".join([_pack(t), _unpack(t), head, "start:", *("  " + line for line in lines), "}", ""])
+    packs = [_pack(t, chunk) for chunk in sorted({_chunk(t, size) for _, size in arrays})]
+    unpacks = [_unpack(t, chunk) for chunk in sorted({_chunk(t, size) for _, size in outputs})]
+    return "\n".join([*packs, *unpacks, head, "start:", *("  " + line for line in lines), "}", ""])
 
 
 def _steps(name: str, size: int) -> str:
     return f"i64 %{name}_bs, i64 %{name}_es, i64 {size}, i64 %m"
 
 
-def _pack(t: Type) -> str:
-    """IR of `@pack`: element k of m states (lanes beyond repeat the last) side by side, for each k."""
+def _chunk(t: Type, size: int) -> int:
+    """The largest power of two of elements that an array and a vector hold."""
+    return min(t.lanes, 1 << max(size.bit_length() - 1, 0))
+
+
+def _transpose(t: Type, chunk: int, names: list[str], lines: list[str]) -> list[str]:
+    """Exchange rows and lanes within blocks of chunk x chunk; its own inverse."""
+    distance = 1
+    while distance < chunk:
+        low = [t.lanes + lane - distance if lane & distance else lane for lane in range(t.lanes)]
+        high = [t.lanes + lane if lane & distance else lane + distance for lane in range(t.lanes)]
+        made = list(names)
+        for i in range(chunk):
+            if not i & distance:
+                j = i + distance
+                for k, mask in ((i, low), (j, high)):
+                    made[k] = f"%d{distance}_{k}"
+                    pair = f"{t.name} {names[i]}, {t.name} {names[j]}"
+                    lines.append(f"{made[k]} = shufflevector {pair}, {_mask(mask)}")
+        names, distance = made, 2 * distance
+    return names
+
+
+def _mask(lanes: list[int]) -> str:
+    return f"<{len(lanes)} x i32> <" + ", ".join(f"i32 {lane}" for lane in lanes) + ">"
+
+
+def _chunks_loop(t: Type, chunk: int, body: list[str], exits: str) -> list[str]:
+    """A loop over elements %c0 = 0, chunk, ...; the last chunk overlaps the one before where it has to."""
+    return [
+        f"%last_c = sub i64 %count, {chunk}",
+        "br label %chunks",
+        "chunks:",
+        "%c0 = phi i64 [0, %fast], [%c2, %chunks]",
+        f"%c_at = mul i64 %c0, {t.scalar_bytes}",
+        *body,
+        f"%c1 = add i64 %c0, {chunk}",
+        "%over = icmp sgt i64 %c1, %last_c",
+        "%c2 = select i1 %over, i64 %last_c, i64 %c1",
+        "%more_c = icmp slt i64 %c0, %last_c",
+        f"br i1 %more_c, label %chunks, label %{exits}",
+    ]
+
+
+def _rows_in(t: Type, chunk: int) -> list[str]:
+    row = t.widened(chunk)
+    lines: list[str] = []
+    for lane in range(t.lanes):
+        lines += [
+            f"%cp{lane} = getelementptr i8, ptr %lane{lane}, i64 %c_at",
+            f"%row_{lane} = load {row.name}, ptr %cp{lane}, align {t.scalar_bytes}",
+        ]
+    wide = []
+    for r in range(chunk):  # rows r, r + chunk, ... one behind the other
+        parts, width, level = [f"%row_{lane}" for lane in range(r, t.lanes, chunk)], chunk, 0
+        while len(parts) > 1:
+            joined = []
+            for k in range(0, len(parts), 2):
+                name = f"%j{r}_{level}_{k}"
+                half = t.widened(width).name
+                lines.append(
+                    f"{name} = shufflevector {half} {parts[k]}, {half} {parts[k + 1]}, {_mask(list(range(2 * width)))}"
+                )
+                joined.append(name)
+            parts, width, level = joined, 2 * width, level + 1
+        wide.append(parts[0])
+    for k, name in enumerate(_transpose(t, chunk, wide, lines)):
+        lines += [
+            f"%e{k} = add i64 %c0, {k}",
+            f"%ep{k} = getelementptr {t.name}, ptr %buffer, i64 %e{k}",
+            f"store {t.name} {name}, ptr %ep{k}, align {t.bytes}",
+        ]
+    return _chunks_loop(t, chunk, lines, "end")
+
+
+def _rows_out(t: Type, chunk: int) -> list[str]:
+    row = t.widened(chunk)
+    lines: list[str] = []
+    for k in range(chunk):
+        lines += [
+            f"%e{k} = add i64 %c0, {k}",
+            f"%ep{k} = getelementptr {t.name}, ptr %buffer, i64 %e{k}",
+            f"%ev{k} = load {t.name}, ptr %ep{k}, align {t.bytes}",
+        ]
+    names = _transpose(t, chunk, [f"%ev{k}" for k in range(chunk)], lines)
+    for lane in range(t.lanes):
+        name = names[lane % chunk]
+        if chunk < t.lanes:
+            first = lane // chunk * chunk
+            mask = _mask(list(range(first, first + chunk)))
+            lines.append(f"%part{lane} = shufflevector {t.name} {name}, {t.name} {name}, {mask}")
+            name = f"%part{lane}"
+        lines += [
+            f"%cp{lane} = getelementptr i8, ptr %lane{lane}, i64 %c_at",
+            f"store {row.name} {name}, ptr %cp{lane}, align {t.scalar_bytes}",
+        ]
+    return _chunks_loop(t, chunk, lines, "end")
+
+
+def _pack(t: Type, chunk: int) -> str:
+    """IR of `@pack_<chunk>`: element k of m states (lanes beyond repeat the last) side by side, for each k.
+
+    Rows of neighbouring elements are read `chunk` elements at a time and transposed in registers.
+    """
     word, size = t.scalar, t.scalar_bytes
     lines = ["%some = icmp sgt i64 %count, 0", "%last = sub i64 %m, 1"]
     for lane in range(t.lanes):
@@ -90,10 +194,13 @@ def _pack(t: Type) -> str:
             f"%lane{lane} = getelementptr i8, ptr %from, i64 %offset{lane}",
         ]
     lines += [
+        f"%rows = icmp eq i64 %es, {size}",
+        *(["br i1 %rows, label %fast, label %slow", "fast:", *_rows_in(t, chunk)] if chunk > 1 else ["br label %slow"]),
+        "slow:",
         "br i1 %some, label %loop, label %end",
         "loop:",
-        "%k = phi i64 [0, %start], [%k1, %loop]",
-        "%at = phi i64 [0, %start], [%at1, %loop]",
+        "%k = phi i64 [0, %slow], [%k1, %loop]",
+        "%at = phi i64 [0, %slow], [%at1, %loop]",
     ]
     before = "undef"
     for lane in range(t.lanes):
@@ -114,19 +221,23 @@ def _pack(t: Type) -> str:
         "ret void",
     ]
     steps = "i64 %bs, i64 %es, i64 %count, i64 %m"
-    head = f"define internal void @pack(ptr noalias %from, {steps}, ptr noalias %buffer) noinline {{"
+    head = f"define internal void @pack_{chunk}(ptr noalias %from, {steps}, ptr noalias %buffer) noinline {{"
     return "\n".join([head, "start:", *("  " + line for line in lines), "}"])
 
 
-def _unpack(t: Type) -> str:
-    """IR of `@unpack`: the reverse, only the first m lanes."""
+def _unpack(t: Type, chunk: int) -> str:
+    """IR of `@unpack_<chunk>`: the reverse, only the first m lanes."""
     word, size = t.scalar, t.scalar_bytes
     lines = ["%some = icmp sgt i64 %count, 0"]
     for lane in range(t.lanes):
         lines += [f"%offset{lane} = mul i64 {lane}, %bs", f"%lane{lane} = getelementptr i8, ptr %to, i64 %offset{lane}"]
     lines += [
         f"%full = icmp eq i64 %m, {t.lanes}",
-        "br i1 %some, label %which, label %end",
+        "br i1 %some, label %sort, label %end",
+        "sort:",
+        f"%rows = icmp eq i64 %es, {size}",
+        "%whole = and i1 %rows, %full",
+        *(["br i1 %whole, label %fast, label %which", "fast:", *_rows_out(t, chunk)] if chunk > 1 else ["br label %which"]),
         "which:",
         "br i1 %full, label %loop, label %each",
         "loop:",
@@ -171,5 +282,5 @@ def _unpack(t: Type) -> str:
         "ret void",
     ]
     steps = "i64 %bs, i64 %es, i64 %count, i64 %m"
-    head = f"define internal void @unpack(ptr noalias %buffer, ptr noalias %to, {steps}) noinline {{"
+    head = f"define internal void @unpack_{chunk}(ptr noalias %buffer, ptr noalias %to, {steps}) noinline {{"
     return "\n".join([head, "start:", *("  " + line for line in lines), "}"])

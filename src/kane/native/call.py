@@ -18,6 +18,10 @@ from kane.native.entry import RELEASE_ABOVE, parameter
 
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
+_POINTERS = [ctypes.c_void_p] * 4
+_BATCH = ctypes.PYFUNCTYPE(None, ctypes.c_int64, *_POINTERS)  # keeps the interpreter's lock
+_BATCH_UNLOCKED = ctypes.CFUNCTYPE(None, ctypes.c_int64, *_POINTERS)
+_THROUGH = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 SHORT = 64  # an inner axis below this is not worth a loop of its own: copy instead
 
 
@@ -75,6 +79,11 @@ def checked(name: str, item: Input, value: Any, dtype: np.dtype[Any]) -> Array:
     return array if array.flags.aligned else array.copy()
 
 
+def _address(array: Array) -> int:
+    place: int = array.__array_interface__["data"][0]
+    return place
+
+
 def _expected(item: Input) -> str:
     return f"({item.size},) or (..., {item.size})"
 
@@ -91,6 +100,9 @@ def _inputs(code: Code, arrays: Sequence[Any]) -> list[Array]:
 
 
 def _batch_shape(code: Code, given: Sequence[Array]) -> tuple[int, ...]:
+    batch = given[0].shape[:-1] if given else ()
+    if all(a.shape[:-1] == batch for a in given):
+        return batch
     try:
         return np.broadcast_shapes(*(a.shape[:-1] for a in given))
     except ValueError:
@@ -165,15 +177,15 @@ def _run(code: Code, given: Sequence[Array], made: Sequence[Array], batch: Shape
     if not batch:
         arrays = [np.ascontiguousarray(a) for a in given]
         targets = [m if m.flags.c_contiguous else np.empty(m.shape, m.dtype) for m in made]
-        pointers = [c, *(a.ctypes.data for a in arrays), *(m.ctypes.data for m in targets)]
-        ctypes.PYFUNCTYPE(None, *[ctypes.c_void_p] * len(pointers))(code.single.address("state"))(*pointers)
+        table = np.array([*map(_address, arrays), *map(_address, targets), c], dtype=np.int64)
+        _THROUGH(code.single.address("through"))(_address(table))
         for m, target in zip(made, targets, strict=True):
             if m is not target:
                 m[...] = target
         return
     if 0 in batch:
         return
-    inputs = [np.broadcast_to(a, (*batch, a.shape[-1])) for a in given]
+    inputs = [a if a.ndim > len(batch) and a.shape[:-1] == batch else np.broadcast_to(a, (*batch, a.shape[-1])) for a in given]
     axes = _merged_axes(batch, [a.strides[: len(batch)] for a in [*inputs, *made]])
     inner = max(range(len(axes)), key=lambda k: (axes[k][0], k), default=None) if axes else None
     if inner is not None and axes[inner][0] < SHORT and len(axes) > 1:
@@ -184,7 +196,7 @@ def _run(code: Code, given: Sequence[Array], made: Sequence[Array], batch: Shape
             m[...] = copy
         return
     elements = [a.strides[-1] for a in inputs] + [_element_stride(m, len(batch)) or 0 for m in made]
-    bases = [a.ctypes.data for a in [*inputs, *made]]
+    bases = [_address(a) for a in [*inputs, *made]]
     size, steps = axes.pop(inner) if inner is not None else (1, (0,) * len(bases))
     loop = _Loop(code, elements, c, threads)
     for place in itertools.product(*(range(n) for n, _ in axes)):
@@ -236,10 +248,7 @@ class _Loop:
     def _call(self, address: int, count: int, bases: Sequence[int], steps: Sequence[int]) -> None:
         table = np.array([*bases, *steps, *self.elements], dtype=np.int64)
         width = 8 * len(bases)
-        start = table.ctypes.data
+        start = _address(table)
         large = count * len(self.code.program.state) > RELEASE_ABOVE
-        kind = (ctypes.CFUNCTYPE if large else ctypes.PYFUNCTYPE)(
-            None, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
-        )
-        kind(address)(count, start, start + width, start + 2 * width, self.constants)
+        (_BATCH_UNLOCKED if large else _BATCH)(address)(count, start, start + width, start + 2 * width, self.constants)
 

@@ -8,6 +8,9 @@ come through a table that is filled after loading (SLOTS), so that object code c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
+
 from kane.graph.program import Program
 from kane.native.text import Type
 
@@ -18,18 +21,19 @@ SLOTS = (
 )  # fmt: skip
 # offsets in a NumPy array object (the same in NumPy 1 and 2, with CPython's two-word object header)
 TYPE, DATA, ND, DIMS, STRIDES, DESCR, FLAGS = 8, 16, 24, 32, 40, 56, 64
-ALIGNED, ALIGNED_WRITEABLE_CONTIGUOUS = 0x100, 0x501
+ALIGNED, WRITEABLE, WRITEABLE_CONTIGUOUS = 0x100, 0x400, 0x501
 RELEASE_ABOVE = 20_000  # operations of a batch worth giving the interpreter's lock away
 
 
 def entry_functions(program: Program, t: Type, constant_count: int) -> str:
-    """IR of `@table`, `@call`, `@bound`, `@pointer`."""
+    """IR of `@table`, `@call`, `@through`, `@bound`, `@pointer`."""
     slots = len(SLOTS)
     text = [
         f"@slots = internal global [{slots} x i64] zeroinitializer, align 64",
         "define ptr @table() {\n  ret ptr @slots\n}",
         _memo(program, t),
         _call(program, t),
+        _through(program),
         _bound(program, t),
         _pointer(program, t, constant_count),
     ]
@@ -107,6 +111,7 @@ class _Code:
 def _call(program: Program, t: Type) -> str:
     code, general = _Code(), "general"
     code.do(f"%nargs = and i64 %flagged, {(1 << 63) - 1}")
+    code.do("%nokeys = icmp eq ptr %kwnames, null")
     inputs, p = states(program), parameter(program)
     count = len(inputs)
     given = code(f"icmp eq i64 %nargs, {count + 1}") if p is not None else None
@@ -167,92 +172,169 @@ def _single(code: _Code, program: Program, t: Type, objects: list[str], constant
         stride = code.field(code.field(obj, STRIDES), 0, "i64")
         code.demand(code(f"icmp eq i64 {stride}, {t.scalar_bytes}"), "general")
         data.append(code.field(obj, DATA))
-    nokeys = code("icmp eq ptr %kwnames, null")
-    code.demand(nokeys, "keys")
+    code.demand("%nokeys", "keys")
     results = [_new(code, t, out.shape) for out in program.outputs]
     _run(code, data, [code.field(r, DATA) for r in results], constants)
     _answer(code, program, results)
     code.label("keys")
-    if len(program.outputs) != 1 or () in [out.shape for out in program.outputs]:
-        code.do("br label %general")
-        return
-    code.demand(code("icmp eq i64 " + code.field("%kwnames", 16, "i64") + ", 1"), "general")
-    key = code(f"call ptr {code.slot('tuple_get')}(ptr %kwnames, i64 0)")
-    code.demand(code(f"icmp eq ptr {key}, {code.slot('out_name')}"), "general")
-    obj = code(f"load ptr, ptr {code('getelementptr ptr, ptr %args, i64 %nargs')}")
+    obj = _given_output(code, program)
     flags = code.array(obj, "general")
-    plain = code(f"and i32 {flags}, {ALIGNED_WRITEABLE_CONTIGUOUS}")
-    code.demand(code(f"icmp eq i32 {plain}, {ALIGNED_WRITEABLE_CONTIGUOUS}"), "general")
+    plain = code(f"and i32 {flags}, {WRITEABLE_CONTIGUOUS}")
+    code.demand(code(f"icmp eq i32 {plain}, {WRITEABLE_CONTIGUOUS}"), "general")
     shape = program.outputs[0].shape
     code.rank(obj, len(shape), "general")
     for axis, size in enumerate(shape):
         code.dimension(obj, axis, str(size), "general")
     target = code.field(obj, DATA)
     end = code.at(target, len(program.outputs[0].refs) * t.scalar_bytes)
-    for i, start in zip(inputs, data, strict=True):  # an output over an input: the general path copies
-        stop = code.at(start, program.inputs[i].size * t.scalar_bytes)
-        before, after = code(f"icmp ule ptr {end}, {start}"), code(f"icmp uge ptr {target}, {stop}")
-        code.demand(code(f"or i1 {before}, {after}"), "general")
+    for i, start in zip(inputs, data, strict=True):
+        _demand_apart(code, (target, end), (start, code.at(start, program.inputs[i].size * t.scalar_bytes)))
     _run(code, data, [target], constants)
     code.do(f"call void {code.slot('incref')}(ptr {obj})")
     code.do(f"ret ptr {obj}")
 
 
+def _given_output(code: _Code, program: Program) -> str:
+    """The value of the keyword `out`, which has to be the only one, of a program with one output."""
+    if len(program.outputs) != 1:
+        code.demand("false", "general")
+    code.demand(code("icmp eq i64 " + code.field("%kwnames", 16, "i64") + ", 1"), "general")
+    key = code(f"call ptr {code.slot('tuple_get')}(ptr %kwnames, i64 0)")
+    code.demand(code(f"icmp eq ptr {key}, {code.slot('out_name')}"), "general")
+    return code(f"load ptr, ptr {code('getelementptr ptr, ptr %args, i64 %nargs')}")
+
+
+def _demand_apart(code: _Code, a: tuple[str, str], b: tuple[str, str]) -> None:
+    """Two ranges of addresses without a common byte; otherwise the general path copies."""
+    before, after = code(f"icmp ule ptr {a[1]}, {b[0]}"), code(f"icmp uge ptr {a[0]}, {b[1]}")
+    code.demand(code(f"or i1 {before}, {after}"), "general")
+
+
 def _plural(code: _Code, program: Program, t: Type, objects: list[str], constants: str) -> None:
     """All inputs (N, n): one call of the batch loop."""
-    code.demand(code("icmp eq ptr %kwnames, null"), "general")
     batch = code.slot("batch")
     code.demand(code(f"icmp ne ptr {batch}, null"), "general")
     code.rank(objects[0], 2, "general")
     n = code.field(code.field(objects[0], DIMS), 0, "i64")
-    count = len(objects) + len(program.outputs)
-    pointers, batch_strides, element_strides = (code.room(f"[{count} x i64]") for _ in range(3))
-    for k, (i, obj) in enumerate(zip(states(program), objects, strict=True)):
+    code.demand(code(f"icmp sgt i64 {n}, 1"), "general")
+    table = _Table(code, len(objects) + len(program.outputs))
+    columns, ranges = "true", []
+    for i, obj in zip(states(program), objects, strict=True):
         code.rank(obj, 2, "general")
         code.dimension(obj, 0, n, "general")
         code.dimension(obj, 1, str(program.inputs[i].size), "general")
         strides = code.field(obj, STRIDES)
-        first = code.field(strides, 0, "i64")
-        # columns want columns back: the general path makes them
-        columns = code(f"icmp eq i64 {first}, {t.scalar_bytes}")
-        code.demand(code(f"xor i1 {columns}, true"), "general")
-        code.do(f"store ptr {code.field(obj, DATA)}, ptr {code.at(pointers, 8 * k)}")
-        code.do(f"store i64 {first}, ptr {code.at(batch_strides, 8 * k)}")
-        code.do(f"store i64 {code.field(strides, 8, 'i64')}, ptr {code.at(element_strides, 8 * k)}")
+        first, second = code.field(strides, 0, "i64"), code.field(strides, 8, "i64")
+        unit = code(f"icmp eq i64 {first}, {t.scalar_bytes}")
+        columns = code(f"and i1 {columns}, {unit}")
+        data = code.field(obj, DATA)
+        ranges.append(_range(code, t, data, [(n, first), (str(program.inputs[i].size), second)]))
+        table.add(data, first, second)
+    code.do("br i1 %nokeys, label %make, label %keys2")
+    # fresh arrays, columns for columns
+    code.label("make")
     results = []
-    for k, out in enumerate(program.outputs, len(objects)):
-        results.append(_new(code, t, out.shape, n))
-        code.do(f"store ptr {code.field(results[-1], DATA)}, ptr {code.at(pointers, 8 * k)}")
-        code.do(f"store i64 {len(out.refs) * t.scalar_bytes}, ptr {code.at(batch_strides, 8 * k)}")
-        code.do(f"store i64 {t.scalar_bytes}, ptr {code.at(element_strides, 8 * k)}")
-    arguments = f"i64 {n}, ptr {pointers}, ptr {batch_strides}, ptr {element_strides}, ptr {constants}"
+    mark = table.count
+    for out in program.outputs:
+        size = len(out.refs)
+        row = code(f"select i1 {columns}, i64 {t.scalar_bytes}, i64 {size * t.scalar_bytes}")
+        wide = code(f"mul i64 {n}, {t.scalar_bytes}")
+        step = code(f"select i1 {columns}, i64 {wide}, i64 {t.scalar_bytes}")
+        strides = [row]
+        for axis in range(len(out.shape)):
+            strides.append(code(f"mul i64 {step}, {prod(out.shape[axis + 1 :])}"))
+        results.append(_new(code, t, out.shape, n, strides))
+        table.add(code.field(results[-1], DATA), row, step)
+    _run_batch(code, program, table, n, constants, "1")
+    _answer(code, program, results, batched=True)
+    # a given array, whose elements are evenly apart in each state
+    code.label("keys2")
+    table.count = mark
+    obj = _given_output(code, program)
+    flags = code.array(obj, "general")
+    code.demand(code(f"icmp ne i32 {code(f'and i32 {flags}, {WRITEABLE}')}, 0"), "general")
+    shape = program.outputs[0].shape
+    code.rank(obj, 1 + len(shape), "general")
+    strides = code.field(obj, STRIDES)
+    steps = [code.field(strides, 8 * axis, "i64") for axis in range(1 + len(shape))]
+    for axis, size in enumerate([n, *map(str, shape)]):
+        code.dimension(obj, axis, size, "general")
+    step = steps[-1] if shape else str(t.scalar_bytes)
+    for axis in range(1, len(shape)):
+        even = code(f"mul i64 {steps[axis + 1]}, {shape[axis]}")
+        code.demand(code(f"icmp eq i64 {even}, {steps[axis]}"), "general")
+    data = code.field(obj, DATA)
+    mine = _range(code, t, data, list(zip([n, *map(str, shape)], steps, strict=True)))
+    for other in ranges:
+        _demand_apart(code, mine, other)
+    table.add(data, steps[0], step)
+    _run_batch(code, program, table, n, constants, "2")
+    code.do(f"call void {code.slot('incref')}(ptr {obj})")
+    code.do(f"ret ptr {obj}")
+
+
+class _Table:
+    """Pointers, batch strides and element strides of a batch call, on the stack."""
+
+    def __init__(self, code: _Code, size: int) -> None:
+        self.code, self.count = code, 0
+        self.columns = [code.room(f"[{size} x i64]") for _ in range(3)]
+
+    def add(self, data: str, batch_stride: str, element_stride: str) -> None:
+        pairs = zip(self.columns, (f"ptr {data}", f"i64 {batch_stride}", f"i64 {element_stride}"), strict=True)
+        for column, value in pairs:
+            self.code.do(f"store {value}, ptr {self.code.at(column, 8 * self.count)}")
+        self.count += 1
+
+
+def _range(code: _Code, t: Type, data: str, axes: list[tuple[str, str]]) -> tuple[str, str]:
+    """First and last address of an array (sizes at least 1, strides of any sign)."""
+    low, high = "0", str(t.scalar_bytes)
+    for size, stride in axes:
+        reach = code(f"mul i64 {code(f'sub i64 {size}, 1')}, {stride}")
+        negative = code(f"icmp slt i64 {reach}, 0")
+        low = code(f"add i64 {low}, {code(f'select i1 {negative}, i64 {reach}, i64 0')}")
+        high = code(f"add i64 {high}, {code(f'select i1 {negative}, i64 0, i64 {reach}')}")
+    return code(f"getelementptr i8, ptr {data}, i64 {low}"), code(f"getelementptr i8, ptr {data}, i64 {high}")
+
+
+def _run_batch(code: _Code, program: Program, table: _Table, n: str, constants: str, tag: str) -> None:
+    """Call the loop; without the interpreter's lock when there is much to do."""
+    batch = code.slot("batch")
+    arguments = ", ".join([f"i64 {n}", *(f"ptr {c}" for c in table.columns), f"ptr {constants}"])
     limit = max(1, RELEASE_ABOVE // max(1, len(program.state)))
     large = code(f"icmp ugt i64 {n}, {limit}")
     if parameter(program) is not None:  # the memo must not change under a batch that runs without the lock
         large = code(f"and i1 {large}, {code(f'icmp eq ptr {constants}, ' + code.slot('defaults'))}")
-    code.do(f"br i1 {large}, label %released, label %held")
-    code.label("held")
+    code.do(f"br i1 {large}, label %released{tag}, label %held{tag}")
+    code.label(f"held{tag}")
     code.do(f"call void {batch}({arguments})")
-    code.do("br label %ran")
-    code.label("released")
+    code.do(f"br label %ran{tag}")
+    code.label(f"released{tag}")
     thread = code(f"call ptr {code.slot('save_thread')}()")
     code.do(f"call void {batch}({arguments})")
     code.do(f"call void {code.slot('restore_thread')}(ptr {thread})")
-    code.do("br label %ran")
-    code.label("ran")
-    _answer(code, program, results, batched=True)
+    code.do(f"br label %ran{tag}")
+    code.label(f"ran{tag}")
 
 
-def _new(code: _Code, t: Type, shape: tuple[int, ...], n: str | None = None) -> str:
+def _new(
+    code: _Code, t: Type, shape: tuple[int, ...], n: str | None = None, strides: Sequence[str] | None = None
+) -> str:
     """A fresh array of the shape (with n in front)."""
     sizes = [*([n] if n is not None else []), *map(str, shape)]
     dims = code.room(f"[{max(len(sizes), 1)} x i64]")
     for axis, size in enumerate(sizes):
         code.do(f"store i64 {size}, ptr {code.at(dims, 8 * axis)}")
+    steps = "null"
+    if strides is not None:
+        steps = code.room(f"[{len(strides)} x i64]")
+        for axis, stride in enumerate(strides):
+            code.do(f"store i64 {stride}, ptr {code.at(steps, 8 * axis)}")
     number = 12 if t.scalar == "double" else 11
     made = code(
         f"call ptr {code.slot('array_new')}(ptr {code.slot('array_type')}, i32 {len(sizes)}, ptr {dims}, i32 {number}, "
-        "ptr null, ptr null, i32 0, i32 0, ptr null)"
+        f"ptr {steps}, ptr null, i32 0, i32 0, ptr null)"
     )
     code.demand(code(f"icmp ne ptr {made}, null"), "failed")
     return made
@@ -276,6 +358,17 @@ def _answer(code: _Code, program: Program, results: list[str], batched: bool = F
     for k, r in enumerate(shown):
         code(f"call i32 {code.slot('tuple_set')}(ptr {pair}, i64 {k}, ptr {r})")
     code.do(f"ret ptr {pair}")
+
+
+def _through(program: Program) -> str:
+    """One state by a table of pointers: inputs, outputs, constants."""
+    code = _Code()
+    inputs = len(states(program))
+    count = inputs + len(program.outputs)
+    pointers = [code.field("%table", 8 * k) for k in range(count + 1)]
+    _run(code, pointers[:inputs], pointers[inputs:-1], pointers[-1])
+    code.do("ret void")
+    return code.function("define void @through(ptr %table)")
 
 
 def _bound(program: Program, t: Type) -> str:

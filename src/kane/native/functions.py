@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
-
-import llvmlite.binding as llvm
 
 from kane.errors import UnsupportedError
 from kane.native.text import Type
@@ -92,9 +90,25 @@ def lane_function(op: str, t: Type) -> str:
     return "\n".join([head, *("  " + line for line in lines), f"  ret {t.name} {before}", "}", ""])
 
 
-def declaration(op: str, t: Type) -> str:
-    """IR that declares the C library's function."""
-    return f"declare {t.scalar} @kane_{op}{_tail(t)}({', '.join([t.scalar] * LIBRARY[op])})"
+def library_table(t: Type, used: Iterable[str]) -> str:
+    """IR of a table of the C library's addresses, to be filled after loading, and of calls through it."""
+    names = [op + tail for tail in ("", "f") for op in LIBRARY]
+    lines = [
+        f"@library = internal global [{len(names)} x i64] zeroinitializer, align 64",
+        "define ptr @library_table() {\n  ret ptr @library\n}",
+    ]
+    for op in sorted(used):
+        name = op + _tail(t)
+        arguments = ", ".join(f"{t.scalar} %x{k}" for k in range(LIBRARY[op]))
+        lines += [
+            f"define internal {t.scalar} @kane_{name}({arguments}) {{",
+            f"  %place = getelementptr i8, ptr @library, i64 {8 * names.index(name)}",
+            "  %f = load ptr, ptr %place, align 8",
+            f"  %y = tail call {t.scalar} %f({arguments})",
+            f"  ret {t.scalar} %y",
+            "}",
+        ]
+    return "\n".join(lines)
 
 
 def _tail(t: Type) -> str:
@@ -102,16 +116,16 @@ def _tail(t: Type) -> str:
 
 
 @cache
-def bind_library() -> None:
-    """Make the C library's functions known to LLVM under the names above (once in a process)."""
+def library_addresses() -> tuple[int, ...]:
+    """Addresses of the C library's functions in the order of `library_table`."""
     libraries = [ctypes.CDLL(None)] if sys.platform != "win32" else [ctypes.CDLL("ucrtbase.dll")]
     if sys.platform.startswith("linux"):
         try:
             libraries.append(ctypes.CDLL("libm.so.6"))
         except OSError:  # another C library, which has them in the process already
             pass
-    for op in LIBRARY:
-        for tail in ("", "f"):
-            found = next((getattr(lib, op + tail) for lib in libraries if hasattr(lib, op + tail)), None)
-            if found is not None:
-                llvm.add_symbol(f"kane_{op}{tail}", ctypes.cast(found, ctypes.c_void_p).value)
+    addresses = []
+    for name in [op + tail for tail in ("", "f") for op in LIBRARY]:
+        found = next(getattr(lib, name) for lib in libraries if hasattr(lib, name))
+        addresses.append(ctypes.cast(found, ctypes.c_void_p).value or 0)
+    return tuple(addresses)

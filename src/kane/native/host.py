@@ -41,8 +41,9 @@ class Host:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         target = llvm.Target.from_triple(self.triple)
+        # the small model takes constants as operands in place; load.py keeps a module's sections together for it
         return target.create_target_machine(
-            cpu=self.cpu, features=self.features, opt=opt, reloc="pic", codemodel="jitdefault", jit=True
+            cpu=self.cpu, features=self.features, opt=opt, reloc="pic", codemodel="small", jit=True
         )
 
 

@@ -102,7 +102,7 @@ def support(program: Program, types: Sequence[Type]) -> str:
     """IR of the helpers that functions of these types call, and the declarations."""
     used = {value.op for value in program.values}
     scalar = Type(types[0].scalar, 1)
-    lines = [functions.declaration(op, scalar) for op in functions.LIBRARY if op in used | {"sin", "cos"}]
+    lines = [functions.library_table(scalar, (used | set(TRIG)) & set(functions.LIBRARY))]
     for t in dict.fromkeys([scalar, *types]):
         arguments = {"fma": 3, "sqrt": 1, "fabs": 1}
         for op, arity in arguments.items():

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import dataclass
 from typing import Any
 
 import llvmlite.binding as llvm
 
 from kane.native import cache
-from kane.native.functions import bind_library
+from kane.native.functions import library_addresses
 from kane.native.host import Host
 
 
@@ -27,7 +28,6 @@ class Loaded:
 
 def load(text: str, host: Host, opt: int, cached: bool) -> Loaded:
     """Compile IR text for the host (or take its object code from the cache) and load it."""
-    bind_library()
     name = cache.key(text, host.key, str(opt))
     machine = host.machine(opt)
     code = cache.load(name) if cached else None
@@ -47,7 +47,11 @@ def load(text: str, host: Host, opt: int, cached: bool) -> Loaded:
 
 
 def _loaded(code: bytes, machine: Any, from_cache: bool) -> Loaded:
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine, use_lmm=True)
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    return Loaded(engine, len(code), from_cache)
+    loaded = Loaded(engine, len(code), from_cache)
+    place = ctypes.CFUNCTYPE(ctypes.c_int64)(loaded.address("library_table"))()
+    addresses = library_addresses()
+    (ctypes.c_int64 * len(addresses)).from_address(place)[:] = addresses
+    return loaded
