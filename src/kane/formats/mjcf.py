@@ -83,7 +83,9 @@ def _finite(root: Element, file: str | None) -> None:
         stack += element.children
         for key, text in element.attributes.items():
             low = text.lower()
-            if ("nan" in low or "inf" in low) and any(t.lstrip("+-") in ("nan", "inf", "infinity") for t in low.split()):
+            if ("nan" in low or "inf" in low) and any(
+                t.lstrip("+-") in ("nan", "inf", "infinity") for t in low.split()
+            ):
                 if key not in ("name", "class", "childclass", "joint", "body", "geom", "site", "model", "file"):
                     raise NumberError(
                         f"{text!r} in {element} is not finite.", file=file, line=element.line,
@@ -157,7 +159,9 @@ class _Reader:
             if child != name:
                 self.links.append(Link(child, line=line))
         if at != name:
-            self.joints.append(Joint(f"{name}.frame" if moving else f"{name}.fixed", "fixed", at, name, place, line=line))
+            self.joints.append(
+                Joint(f"{name}.frame" if moving else f"{name}.fixed", "fixed", at, name, place, line=line)
+            )
         self.links.append(Link(name, self._inertia(body, name), shapes(body, self.snap), line))
         self._sites(body, name)
 
@@ -165,7 +169,9 @@ class _Reader:
         line = _line(joint)
         degrees = bool(joint.compiler.degree) and kind == "revolute"
         if kind in ("revolute", "prismatic") and not any(not f.is_zero(v) for v in axis):
-            raise NumberError(f"joint {label!r} has the axis 0 0 0.", file=self.file, line=line, name=label, remedy="Give it.")
+            raise NumberError(
+                f"joint {label!r} has the axis 0 0 0.", file=self.file, line=line, name=label, remedy="Give it."
+            )
         if joint.ref and kind == "revolute":
             place = place + about(axis, _minus(angle(joint.ref, degrees, self.snap)))
         elif joint.ref and kind == "prismatic":
@@ -232,7 +238,9 @@ class _Reader:
         a, b, c = (rational(v) for v in model.body_inertia[k])
         w, x, y, z = model.body_iquat[k]
         axes = turns((w, x, y, z), _Plain, body.compiler, self.snap)
-        return Inertia(rational(model.body_mass[k]), vector(model.body_ipos[k]), (a, _0, _0, b, _0, c), axes, 1e-9, line)
+        return Inertia(
+            rational(model.body_mass[k]), vector(model.body_ipos[k]), (a, _0, _0, b, _0, c), axes, 1e-9, line
+        )
 
     def _adjusted(self, body: Any) -> bool:
         c = body.compiler
@@ -260,9 +268,13 @@ class _Reader:
             self.outside("the model has flexible bodies.", "flex")
         for tendon in spec.tendons:
             if np.any(tendon.stiffness) or np.any(tendon.damping) or tendon.frictionloss or tendon.armature:
-                self.outside(f"tendon {tendon.name!r} has stiffness, damping, friction or armature.", tendon.name, _line(tendon))
+                self.outside(
+                    f"tendon {tendon.name!r} has stiffness, damping, friction or armature.", tendon.name, _line(tendon)
+                )
         if self._adjusted(spec.worldbody):
-            self.note("repaired", "compiler settings (balanceinertia, bounds, total mass) change the inertias of the file")
+            self.note(
+                "repaired", "compiler settings (balanceinertia, bounds, total mass) change the inertias of the file"
+            )
         if spec.option.density or spec.option.viscosity:
             self.note("ignored", "forces of the surrounding medium (density, viscosity)", "option")
         for what, items in (("actuator", spec.actuators), ("tendon", spec.tendons), ("contact pair", spec.pairs)):
@@ -287,9 +299,13 @@ class _Reader:
                 offset = f.add(f.add(data[0], base), _minus(f.mul(data[1], _reference(leader, self.snap))))
                 k = table[one]
                 self.joints[k] = replace(self.joints[k], mimic=Mimic(two, data[1], offset))
-                self.note("repaired", f"equality: joint {one!r} follows {two!r} exactly (MuJoCo: softly)", one, _line(item))
+                self.note(
+                    "repaired", f"equality: joint {one!r} follows {two!r} exactly (MuJoCo: softly)", one, _line(item)
+                )
             else:
-                self.outside(f"equality {item.name!r} ({kind} of {one!r} and {two!r}) closes a loop.", item.name, _line(item))
+                self.outside(
+                    f"equality {item.name!r} ({kind} of {one!r} and {two!r}) closes a loop.", item.name, _line(item)
+                )
 
     def finish(self) -> Mechanism:
         from kane.formats.urdf_parts import flatten_mimics

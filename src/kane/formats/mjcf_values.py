@@ -94,7 +94,9 @@ def _matrix_turn(R: np.ndarray[Any, Any]) -> tuple[Move, ...]:
 
 def _quaternion(q: np.ndarray[Any, Any]) -> tuple[Move, ...]:
     if not np.isfinite(q).all() or not q.any():
-        raise NumberError(f"The quaternion {q.tolist()} is not a rotation.", value=q.tolist(), remedy="Give a unit quaternion.")
+        raise NumberError(
+            f"The quaternion {q.tolist()} is not a rotation.", value=q.tolist(), remedy="Give a unit quaternion."
+        )
     if not q[1:].any():
         return ()
     w, x, y, z = (rational(v) for v in q)

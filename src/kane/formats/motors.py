@@ -34,7 +34,9 @@ def read_rotors(source: Source) -> dict[str, tuple[Fraction, Fraction]]:
     result: dict[str, tuple[Fraction, Fraction]] = {}
     for line, cells in rows[1:]:
         if len(cells) != len(header):
-            raise FormatError(f"The row has {len(cells)} entries.", file=file, line=line, remedy=f"Write {len(header)}.")
+            raise FormatError(
+                f"The row has {len(cells)} entries.", file=file, line=line, remedy=f"Write {len(header)}."
+            )
         row = dict(zip(header, cells, strict=True))
         if row["joint"] in result:
             raise FormatError(

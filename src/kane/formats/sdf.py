@@ -46,10 +46,16 @@ def read_sdf(source: Source, *, base: str = "fixed", snap: float = 1e-11, strict
 
     data, file = content_of(source)
     root = parse_xml(data, file)
-    models = [e for holder in (root, *root.all("world")) for e in holder.all("model")] or ([root] if root.tag == "model" else [])
+    models = [e for holder in (root, *root.all("world")) for e in holder.all("model")] or (
+        [root] if root.tag == "model" else []
+    )
     if len(models) != 1:
         raise FormatError(
-            f"The file holds {len(models)} models.", file=file, line=root.line, element=f"<{root.tag}>", remedy="Give a file with one."
+            f"The file holds {len(models)} models.",
+            file=file,
+            line=root.line,
+            element=f"<{root.tag}>",
+            remedy="Give a file with one.",
         )
     reader = _Sdf(Reader(Numbers(file, snap), strict), models[0])
     mechanism = reader.read(base)
@@ -95,7 +101,9 @@ class _Sdf:
         for what in ("plugin", "gripper", "sensor"):
             if found := model.all(what):
                 self.reader.note("ignored", f"{len(found)} <{what}>", what, found[0].line)
-        self.reader.note("defaulted", "poses are relative to the model, joint frames to the child link", name, model.line)
+        self.reader.note(
+            "defaulted", "poses are relative to the model, joint frames to the child link", name, model.line
+        )
         report = ImportReport(file or "", "sdf", tuple(self.reader.notes + self._snapped()))
         return Mechanism(name, tuple(links), tuple(joints), tools, report=report)
 
@@ -109,10 +117,14 @@ class _Sdf:
             self.poses[named(self.reader, element)] = (pose, self._relative(pose, ""))
         for element in joints:
             pose, child = element.first("pose"), element.first("child")
-            self.poses.setdefault(named(self.reader, element), (pose, self._relative(pose, child.text.strip() if child else "")))
+            self.poses.setdefault(
+                named(self.reader, element), (pose, self._relative(pose, child.text.strip() if child else ""))
+            )
         for element in frames:
             pose = element.first("pose")
-            self.poses.setdefault(named(self.reader, element), (pose, self._relative(pose, element.attributes.get("attached_to", ""))))
+            self.poses.setdefault(
+                named(self.reader, element), (pose, self._relative(pose, element.attributes.get("attached_to", "")))
+            )
 
     @staticmethod
     def _relative(pose: Element | None, default: str) -> str:
@@ -158,7 +170,9 @@ class _Sdf:
         owner = f"link {name!r}"
         inertial = only(self.reader, element, "inertial", owner)
         if inertial is None:  # SDF's own defaults: 1 kg and unit moments
-            self.reader.note("defaulted", f"{owner} has no inertial: mass 1, moments 1 (SDF default)", name, element.line)
+            self.reader.note(
+                "defaulted", f"{owner} has no inertial: mass 1, moments 1 (SDF default)", name, element.line
+            )
             one = Fraction(1)
             return Link(name, Inertia(one, moments=(one, _0, _0, one, _0, one)), (), element.line)
         mass_element = inertial.first("mass")

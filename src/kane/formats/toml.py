@@ -65,7 +65,9 @@ def read_toml(source: Source) -> Mechanism:
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         raise FormatError(f"The TOML does not parse: {error}.", file=file, remedy="Correct it there.") from None
     if data.pop("format", None) != FORMAT:
-        raise FormatError(f"The file does not say format = {FORMAT!r}.", file=file, name="format", remedy="Add that line.")
+        raise FormatError(
+            f"The file does not say format = {FORMAT!r}.", file=file, name="format", remedy="Add that line."
+        )
     for key, table in _TABLES.items():
         if table in data:
             data[key] = data.pop(table)
@@ -183,7 +185,9 @@ def _decode(value: Any, hint: Any, where: str) -> Any:
     if isinstance(value, (int, Decimal)):
         if Fraction in choices or Formula in choices:
             if isinstance(value, Decimal) and not (value.is_finite() and abs(value.adjusted()) < 400):
-                raise NumberError(f"{where}: {value} is not a finite number.", name=where, value=str(value), remedy="Give one.")
+                raise NumberError(
+                    f"{where}: {value} is not a finite number.", name=where, value=str(value), remedy="Give one."
+                )
             return Fraction(value)
         if int in choices or any(get_origin(c) is Literal for c in choices):
             return int(value)
@@ -199,7 +203,9 @@ def _decode_table(value: Mapping[str, Any], choices: tuple[Any, ...], where: str
         return Formula(str(value["op"]), args, Fraction(str(own)) if value["op"] == "num" else own)
     if any(move in choices for move in _MOVES):
         return _decode_move(value, where)
-    cls = _CLASSES.get(value["is"]) if "is" in value else next((c for c in choices if dataclasses.is_dataclass(c)), None)
+    cls = (
+        _CLASSES.get(value["is"]) if "is" in value else next((c for c in choices if dataclasses.is_dataclass(c)), None)
+    )
     if cls is None or not isinstance(cls, type):
         raise _wrong(value.get("is", dict(value)), where)
     hints = _hints(cls)
@@ -207,7 +213,9 @@ def _decode_table(value: Mapping[str, Any], choices: tuple[Any, ...], where: str
     given = {key: item for key, item in value.items() if key != "is"}
     for key in given:
         if key not in fields:
-            raise FormatError(f"{where}: {key!r} is not known.", name=where, value=key, remedy=f"Known: {', '.join(fields)}.")
+            raise FormatError(
+                f"{where}: {key!r} is not known.", name=where, value=key, remedy=f"Known: {', '.join(fields)}."
+            )
     for key, entry in fields.items():
         if key not in given and entry.default is dataclasses.MISSING and entry.default_factory is dataclasses.MISSING:
             if key not in ("links", "joints"):
@@ -234,7 +242,9 @@ def _decode_move(value: Mapping[str, Any], where: str) -> Any:
 
 
 def _wrong(value: Any, where: str) -> FormatError:
-    return FormatError(f"{where}: {value!r} cannot stand here.", name=where, value=str(value), remedy="Compare with a written file.")
+    return FormatError(
+        f"{where}: {value!r} cannot stand here.", name=where, value=str(value), remedy="Compare with a written file."
+    )
 
 
 def _toml(value: Any) -> str:

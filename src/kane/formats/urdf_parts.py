@@ -15,6 +15,7 @@ from kane.mechanism.joints import JOINT_TYPES
 from kane.mechanism.model import Geometry, Inertia, Joint, Limits, Link, Mimic, Note, Placement, Vector
 
 Color = tuple[float, float, float, float]
+_Z: Vector = (Fraction(0), Fraction(0), Fraction(1))  # where an axis has no meaning
 _X: Vector = (Fraction(1), Fraction(0), Fraction(0))
 _MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 _OTHER_NAMES = {"ball": "spherical", "freeflyer": "floating", "floating_joint": "floating"}
@@ -237,10 +238,10 @@ def _axis(reader: Reader, element: Element, kind: str, owner: str) -> Vector:
     """The axis as written (its length is immaterial), components smaller than `snap` of the largest set to zero."""
     found = only(reader, element, "axis", owner)
     if found is None or "xyz" not in found.attributes:
-        return _X
+        return _Z if kind in ("fixed", "floating", "spherical") else _X
     axis = reader.numbers.vector(found.attributes["xyz"], found, owner)
     if kind in ("fixed", "floating", "spherical"):
-        return axis if any(axis) else _X
+        return _Z
     if not any(axis):
         raise reader.refuse(
             f"{owner} has the axis 0 0 0.", found, owner, "Give the direction of its axis.", NumberError

@@ -1,0 +1,90 @@
+"""One way in for every format: told apart by the file's suffix, then by its content."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from kane.errors import FormatError
+from kane.formats.dh import read_dh
+from kane.formats.mjcf import read_mjcf
+from kane.formats.sdf import read_sdf
+from kane.formats.source import Source, content_of
+from kane.formats.toml import is_mechanism, read_toml
+from kane.formats.urdf import floating, read_urdf
+from kane.formats.xacro import read_xacro
+from kane.formats.xml import parse_xml
+from kane.mechanism.model import Mechanism
+
+SUFFIXES = (".urdf", ".xml", ".mjcf", ".xacro", ".sdf", ".world", ".csv", ".toml", ".json")
+Base = Literal["fixed", "floating"]
+_BY_ROOT = {"robot": "urdf", "mujoco": "mjcf", "mujocoinclude": "mjcf", "sdf": "sdf", "model": "sdf"}
+
+
+def read(
+    source: Source,
+    *,
+    base: Base = "fixed",
+    snap: float = 1e-11,
+    strict: bool = False,
+    convention: Literal["standard", "modified"] | None = None,
+    constraints: Literal["refuse", "ignore"] = "refuse",
+) -> Mechanism:
+    """The mechanism of a file or of a text: URDF, xacro, MJCF, SDF, a DH table (CSV, TOML, JSON) or kane's own TOML.
+
+    base: "floating" lets the root link float.  snap: angles closer than this (rad) to a multiple of pi/12 become it.
+    strict: nothing is repaired (URDF, SDF).  convention: of a DH table that does not say.  constraints: "ignore" leaves
+    out equalities and tendons of MJCF.  Raises InputError with file, line, element, value and remedy.
+    """
+    kind = kind_of(source)
+    if kind == "urdf":
+        return read_urdf(source, base=base, snap=snap, strict=strict)
+    if kind == "xacro":
+        return read_xacro(source, base=base, snap=snap, strict=strict)
+    if kind == "sdf":
+        return read_sdf(source, base=base, snap=snap, strict=strict)
+    if kind == "mjcf":
+        mechanism = read_mjcf(source, snap=snap, constraints=constraints)
+    elif kind == "toml":
+        mechanism = read_toml(source)
+    else:
+        mechanism = read_dh(source, convention=convention, snap=snap)
+    if base == "fixed":
+        return mechanism
+    mechanism, note = floating(mechanism)
+    return replace(mechanism, report=replace(mechanism.report, notes=(*mechanism.report.notes, note)))
+
+
+def kind_of(source: Source) -> str:
+    """urdf, xacro, mjcf, sdf, toml (kane's own) or dh.
+
+    Raises FormatError for a file that cannot be read or is none of these.
+    """
+    data, file = content_of(source)
+    suffix = Path(file).suffix.lower() if file else ""
+    if suffix in (".urdf", ".xacro", ".sdf"):
+        return suffix[1:]
+    head = data[:4000] if isinstance(data, str) else data[:4000].decode("latin-1").lstrip("\xef\xbb\xbf\xff\xfe")
+    if suffix == ".csv":
+        return "dh"
+    if suffix in (".toml", ".json"):
+        return "toml" if is_mechanism(head) else "dh"
+    if head.lstrip().startswith("<") or "\x00" in head:
+        root = parse_xml(data, file)
+        kind = _BY_ROOT.get(root.tag)
+        if kind is None:
+            raise FormatError(
+                f"The root element <{root.tag}> is of no known format.", file=file, line=root.line,
+                element=f"<{root.tag}>", remedy=f"Known: {', '.join(f'<{tag}>' for tag in _BY_ROOT)}.",
+            )  # fmt: skip
+        return kind
+    if is_mechanism(head):
+        return "toml"
+    if re.search(r"\btheta\b", head):
+        return "dh"
+    raise FormatError(
+        "The content is of no known format.", file=file, value=head.strip()[:40],
+        remedy=f"Give URDF, MJCF, SDF, a DH table or kane's TOML; suffixes: {', '.join(SUFFIXES)}.",
+    )  # fmt: skip
