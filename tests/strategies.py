@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from kane.kinematics.coordinates import Coordinates, find_coordinates
+from kane.mechanism.formula import PI, name
 from kane.mechanism.model import (
     Inertia,
     Joint,
@@ -21,7 +22,6 @@ from kane.mechanism.model import (
     Translate,
     Turn,
 )
-from kane.mechanism.formula import PI, name
 
 SIMPLE = ("revolute", "continuous", "prismatic", "screw", "cylindrical", "universal", "planar")
 TYPES = (*SIMPLE, "spherical", "floating", "fixed")
@@ -42,7 +42,8 @@ def inertia(r: random.Random) -> Inertia:
     arms = [[x - c for x, c in zip(p, com, strict=True)] for p in points]
 
     def element(i: int, j: int) -> Fraction:
-        return sum((m * ((sum(x * x for x in d) if i == j else 0) - d[i] * d[j]) for m, d in zip(masses, arms, strict=True)), Fraction(0))
+        terms = ((sum(x * x for x in d) if i == j else 0) - d[i] * d[j] for d in arms)
+        return sum((m * t for m, t in zip(masses, terms, strict=True)), Fraction(0))
 
     t = (element(0, 0), element(0, 1), element(0, 2), element(1, 1), element(1, 2), element(2, 2))
     axes: Placement = ()
@@ -75,13 +76,18 @@ def axis_of(r: random.Random, text: str) -> tuple[Fraction, Fraction, Fraction]:
 
 
 def random_mechanism(
-    seed: int, joints: int = 4, types: Sequence[str] = TYPES, mimic: float = 0.0, rotors: float = 0.3, exact: bool = False,
+    seed: int,
+    joints: int = 4,
+    types: Sequence[str] = TYPES,
+    mimic: float = 0.0,
+    rotors: float = 0.3,
+    exact: bool = False,
     empty: float = 0.15,
 ) -> Mechanism:
     """A tree of `joints` joints of these types.
 
-    mimic: chance that a one-degree joint follows an earlier one; rotors: chance of a rotor; exact: rotors that spin; empty: chance that
-    an inner link has no body of its own.
+    mimic: chance that a one-degree joint follows an earlier one; rotors: chance of a rotor; exact: rotors that spin;
+    empty: chance that an inner link has no body of its own.
     """
     r = random.Random(f"mechanism {seed}")
     links = [Link("base", inertia(r))]
@@ -90,7 +96,8 @@ def random_mechanism(
         kind = types[r.randrange(len(types))]
         if kind == "floating" and k:
             kind = "spherical" if "spherical" in types else "revolute"
-        parent = links[0].name if kind == "floating" else links[max(0, len(links) - 1 - (0 if r.random() < 0.65 else r.randrange(4)))].name
+        back = 0 if r.random() < 0.65 else r.randrange(4)
+        parent = links[0].name if kind == "floating" else links[max(0, len(links) - 1 - back)].name
         extra: dict[str, object] = {"axis": axis_of(r, r.choice(AXES))}
         single = kind in ("revolute", "continuous", "prismatic")
         masters = [j for j in made if j.type in ("revolute", "continuous", "prismatic", "screw")]
@@ -99,7 +106,9 @@ def random_mechanism(
         if single and masters and r.random() < mimic:
             extra["mimic"] = Mimic(r.choice(masters).name, decimal(r, -2, 2, 1) or Fraction(1), decimal(r, -1, 1))
         if single and r.random() < rotors:
-            extra["rotor"] = Rotor(decimal(r, 0.01, 0.3), Fraction(r.choice((-3, 1, 2))), exact)
+            # a spinning rotor is part of its carrier, so it has to be small
+            size = decimal(r, 0.0001, 0.001, 4) if exact else decimal(r, 0.01, 0.3)
+            extra["rotor"] = Rotor(size, Fraction(r.choice((-3, 1, 2))), exact)
         extra["damping"] = decimal(r, 0, 1) if single else Fraction(0)
         made.append(Joint(f"j{k + 1}", kind, parent, f"l{k + 1}", placement(r), **extra))  # type: ignore[arg-type]
         bare = k < joints - 1 and r.random() < empty
@@ -117,7 +126,9 @@ def _with_body(link: Link, joints: Sequence[Joint], r: random.Random) -> Link:
 
 
 def general_mechanism(seed: int) -> Mechanism:
-    """Two general joints with moves by formulas in their coordinates: a cam, a curve, a shared coordinate; then a plain joint."""
+    """Two general joints with moves by formulas (a curve, a cam that shares the curve's coordinate), then a plain
+    joint.
+    """
     r = random.Random(f"general {seed}")
     x, y = name("x"), name("y")
     a, b = decimal(r, 0.1, 0.5), decimal(r, 0.1, 0.9)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kane.equations.derive import derive_task
 from kane.graph.evaluate import evaluate
 from kane.mechanism.model import Mechanism
@@ -14,9 +15,8 @@ from strategies import SIMPLE, TYPES, general_mechanism, random_mechanism, rando
 from tolerances import ROUNDING
 
 
-def value(mechanism: Mechanism, task: str, state: dict, output: str | None = None, frame: str | None = None) -> np.ndarray:
-    made = evaluate(derive_task(mechanism, task, frame).program, state)
-    return made[output] if output else next(iter(made.values()))
+def value(mechanism: Mechanism, task: str, state: dict, frame: str | None = None) -> np.ndarray:
+    return next(iter(evaluate(derive_task(mechanism, task, frame).program, state).values()))
 
 
 def close(actual: np.ndarray, expected: np.ndarray, scale: float = 1.0) -> None:
@@ -58,7 +58,8 @@ def test_trees(seed: int, joints: int) -> None:
 
 @given(seed=st.integers(0, 2**20), joints=st.integers(2, 6))
 def test_followers(seed: int, joints: int) -> None:
-    check(random_mechanism(seed, joints, ("revolute", "prismatic", "continuous", "screw", "spherical"), mimic=0.6), seed)
+    types = ("revolute", "prismatic", "continuous", "screw", "spherical")
+    check(random_mechanism(seed, joints, types, mimic=0.6), seed)
 
 
 @given(seed=st.integers(0, 2**20), joints=st.integers(2, 5))

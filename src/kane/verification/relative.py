@@ -1,4 +1,4 @@
-"""Motion of a joint's child in its parent, joint type by joint type, from the definitions of the types (no moves, no graph).
+"""Motion of a joint's child in its parent, straight from the definition of each joint type (no moves, no graph).
 
 Columns are the generalized speeds and, last, time (whose "speed" is 1): prescribed motion needs no terms of its own.
 """
@@ -55,7 +55,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Relative:
-    """Child in parent, parent axes: R, p; A, B partial angular and linear velocities (3, n + 1), and their time derivatives."""
+    """Child in parent, parent axes: R, p; partial angular and linear velocities A, B (3, n + 1); dA/dt, dB/dt."""
 
     R: Array
     p: Array
@@ -161,7 +161,9 @@ def relative(joint: Joint, state: State) -> Relative:
     start = through(joint.placement, state)
     if joint.type not in _TYPES:
         raise UnsupportedError(
-            f"The check by plain Newton-Euler does not know joint type {joint.type!r}.", name=joint.name, value=joint.type
+            f"The check by plain Newton-Euler does not know joint type {joint.type!r}.",
+            name=joint.name,
+            value=joint.type,
         )
     motion = _TYPES[joint.type](joint, state)
     return start if motion is None else start.then(motion, state.rates)
@@ -190,7 +192,8 @@ def _screw(joint: Joint, s: State) -> Relative:
 def _planar(joint: Joint, s: State) -> Relative:
     normal = unit_axis(joint, s.values)
     x, y = plane_axes(normal)
-    return slid([(x, s.coordinate(joint, 0)), (y, s.coordinate(joint, 1))]).then(turned(normal, s.coordinate(joint, 2)), s.rates)
+    place = slid([(x, s.coordinate(joint, 0)), (y, s.coordinate(joint, 1))])
+    return place.then(turned(normal, s.coordinate(joint, 2)), s.rates)
 
 
 def _universal(joint: Joint, s: State) -> Relative:

@@ -1,7 +1,7 @@
 """The witness: Kane's equations in plain NumPy, world axes, vectors; it shares no code with the expression graph.
 
-Every partial velocity in N is formed for every link, and F_r, F_r* are summed over all bodies (Kane and Levinson 1985, eqs. 4.6.1 and
-4.11.2): slow, short and independent.
+Every partial velocity in N is formed for every link, and F_r, F_r* are summed over all bodies (Kane and Levinson
+1985, eqs. 4.6.1 and 4.11.2): slow, short and independent.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Array = npt.NDArray[np.float64]
 class Testimony:
     """What the witness found at one state.
 
-    tau, bias, gravity (nv,); M (nv, nv); scale (nv,): sum of the sizes of the terms of tau; T, V energies; frames: link or frame name ->
-    its motion in N (p, R, A, B and rates; the last column belongs to time).
+    tau, bias, gravity (nv,); M (nv, nv); scale (nv,): sum of the sizes of the terms of tau; T, V energies; frames:
+    link or frame name -> its motion in N (p, R, A, B and rates; the last column belongs to time).
     """
 
     tau: Array
@@ -224,7 +224,9 @@ def _at(body: Relative, arm: Array, rates: Array) -> Relative:
 def _add_rotor(
     joint: Joint, mechanism: Mechanism, state: State, frames: Mapping[str, Relative], M: Array, h: Array
 ) -> None:
-    """J (ratio xdot)^2 / 2 of the reflected inertia; a spinning rotor adds its momentum J ratio xdot along s on the carrier."""
+    """J (ratio xdot)^2 / 2 of the reflected inertia; a spinning rotor adds its momentum J ratio xdot along s on the
+    carrier.
+    """
     rotor = joint.rotor
     assert rotor is not None
     value = _Values(state.values)
@@ -250,4 +252,4 @@ def _add_rotor(
     h += spin * rate * carrier.A.T @ np.cross(w, s)
 
 
-__all__ = ["Testimony", "skew", "bear_witness"]
+__all__ = ["Testimony", "bear_witness", "skew"]
