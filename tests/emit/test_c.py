@@ -108,6 +108,22 @@ def test_overlapping_arrays_and_fma_override(tmp_path):
     assert max(reads) < min(writes)
 
 
+@needs_gcc
+@pytest.mark.parametrize("case", CASES)
+def test_long_functions_are_cut_into_parts(case, tmp_path, monkeypatch):
+    from kane.emit import c_parts
+
+    whole = emit(CASES[case], "c", case)
+    monkeypatch.setattr(c_parts, "LONG", 3)
+    monkeypatch.setattr(c_parts, "SIZE", 4)
+    files = emit(CASES[case], "c", case)
+    (source,) = (text for name, text in files.items() if name.endswith(".c") and name[:-2] + ".h" in files)
+    assert source.count("static void") >= 3
+    assert {n: t for n, t in files.items() if t != source} == {n: whole[n] for n in files if files[n] != source}
+    write_files(files, tmp_path)
+    assert build(tmp_path, "selftest").stdout == "ok\n"
+
+
 def test_library_has_no_state_and_documents_itself():
     files = emit(two_link(("m1",), ("lambda", "x_{1}")), "c", "lambda", notes=("tau: joint torques, N m",))
     assert sorted(files) == ["lambda.c", "lambda.h", "lambda_example.c", "lambda_selftest.c"]

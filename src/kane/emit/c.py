@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kane.emit.c_files import Library, Signature, example, selftest
+from kane.emit.c_parts import SPACE, Parts, is_long, write_parts
 from kane.emit.code import Body, Syntax, header, merge_constants, write_constants, write_task
 from kane.emit.names import comment_text
 from kane.emit.numbers import Precision
@@ -53,7 +54,7 @@ def library(package: Package) -> Library:
     how = syntax(package.precision)
     merged, places = merge_constants(package)
     count = len(merged.outputs[0].refs)
-    made = []
+    made: list[tuple[Program, Signature, Body, Parts | None]] = []
     for number, program in enumerate(package.programs):
         state = [item for _, item in arguments(program) if item.kind == "state"]
         takes = [(True, package.arrays.code[item.name], item.size) for item in state]
@@ -61,7 +62,12 @@ def library(package: Package) -> Library:
             takes.append((True, "k", count))
         gives = [(False, package.output(program, out.name), len(out.refs)) for out in program.outputs]
         signature = Signature(package.function(program), (*takes, *gives))
-        made.append((program, signature, write_task(package, number, how, places[number])))
+        if is_long(program, package.baked[number]):
+            passed = ", ".join([*(name for _, name, _ in takes), SPACE])
+            call = f"{signature.name}_part{{part}}({passed});"
+            made.append((program, signature, *write_parts(package, number, how, places[number], call)))
+        else:
+            made.append((program, signature, write_task(package, number, how, places[number]), None))
     constants = None
     if count:
         takes = [(True, package.arrays.code[item.name], item.size) for item in package.parameters]
@@ -102,7 +108,7 @@ def _header(lib: Library) -> str:
         lines.append(comment(["run-time constants from the parameters: call once after each change of a parameter"]))
         lines.append(f"#define {lib.package.name.upper()}_CONSTANTS {len(lib.merged.outputs[0].refs)}")
         lines += [lib.constants[0].text(lib.kind) + ";", ""]
-    for program, signature, _ in lib.tasks:
+    for program, signature, _, _ in lib.tasks:
         lines += [comment(_describe(program, lib)), signature.text(lib.kind) + ";", ""]
     return "\n".join([*lines, "#ifdef __cplusplus", "}", "#endif", "", "#endif", ""])
 
@@ -116,7 +122,7 @@ def _describe(program: Program, lib: Library) -> list[str]:
 
 
 def _source(lib: Library) -> str:
-    used = {f for _, _, body in lib.tasks for f in body.used_functions}
+    used = {f for _, _, body, _ in lib.tasks for f in body.used_functions}
     used |= lib.constants[1].used_functions if lib.constants else frozenset()
     fma, suffix = ("KANE_FMA", "") if lib.kind == "double" else ("KANE_FMAF", "f")
     lines = [comment(header(lib.package)), f'#include "{lib.package.name}.h"', ""]
@@ -132,18 +138,29 @@ def _source(lib: Library) -> str:
     if lib.constants:
         refs = lib.merged.outputs[0].refs
         lines += _function(lib, lib.merged, *lib.constants, remarks=[formula_text(lib.merged, r >> 1) for r in refs])
-    for program, signature, body in lib.tasks:
-        lines += _function(lib, program, signature, body)
+    for program, signature, body, parts in lib.tasks:
+        for n, part in enumerate(parts.bodies if parts else (), 1):
+            lines += _part(lib, program, signature, part, n, parts.size if parts else 0)
+        lines += _function(lib, program, signature, body, space=parts.size if parts else 0)
     return "\n".join(lines)
 
 
+def _part(lib: Library, program: Program, whole: Signature, body: Body, number: int, size: int) -> list[str]:
+    inputs = tuple(argument for argument in whole.arguments if argument[0])
+    signature = Signature(f"{whole.name}_part{number}", (*inputs, (False, SPACE, size)))
+    read = {lib.package.arrays.code[program.inputs[i].name] for i in body.used_inputs}
+    unread = [f"(void){name};" for _, name, _ in signature.arguments if name not in read]
+    return [f"static {signature.text(lib.kind)}", "{", *(f"    {line}" for line in (*unread, *body.lines)), "}", ""]
+
+
 def _function(
-    lib: Library, program: Program, signature: Signature, body: Body, remarks: Sequence[str] = ()
+    lib: Library, program: Program, signature: Signature, body: Body, remarks: Sequence[str] = (), space: int = 0
 ) -> list[str]:
     read = {lib.package.arrays.code[program.inputs[i].name] for i in body.used_inputs} | {"k"}
     unread = [name for const, name, _ in signature.arguments if const and name not in read]
     written = [name for const, name, _ in signature.arguments if not const]
-    lines = [f"(void){name};" for name in unread] + list(body.lines)
+    lines = [f"{lib.kind} {SPACE}[{space}];"] * bool(space)
+    lines += [f"(void){name};" for name in unread] + list(body.lines)
     for out, name, results in zip(program.outputs, written, body.results, strict=True):
         lines += [f"(void){name};"] * (not out.refs)
         for i, value in enumerate(results):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from kane.emit.c_parts import Parts
 from kane.emit.code import Body
 from kane.emit.names import comment_text
 from kane.emit.numbers import Precision, shortest
@@ -47,7 +48,7 @@ class Library:
     package: Package
     kind: str
     merged: Program
-    tasks: tuple[tuple[Program, Signature, Body], ...]
+    tasks: tuple[tuple[Program, Signature, Body, Parts | None], ...]
     constants: tuple[Signature, Body] | None
 
     @property
@@ -99,7 +100,7 @@ def selftest(lib: Library) -> str:
         "{",
         "    int bad = 0;",
     ]
-    for program, signature, _ in lib.tasks:
+    for program, signature, _, _ in lib.tasks:
         lines += [f"    {line}" for line in _test_task(lib, program, signature)]
     return "\n".join([*lines, "    if (!bad)", '        printf("ok\\n");', "    return bad;", "}", ""])
 
@@ -142,7 +143,7 @@ def example(lib: Library) -> str:
     """A call of the first function."""
     if not lib.tasks:
         return "int main(void) { return 0; }\n"
-    program, signature, _ = lib.tasks[0]
+    program, signature, _, _ = lib.tasks[0]
     inputs, outputs = lib.inputs(program, signature), lib.outputs(program)
     lines = [
         f"/* build: cc -std=c99 -o {lib.stem}_example {lib.stem}_example.c {lib.stem}.c -lm */",
