@@ -78,7 +78,7 @@ def _finish(result: dict[str, Any], loading: Loading, show: Callable[[dict[str, 
     return 0 if all(check["ok"] for check in result.get("verification", ())) else 1
 
 
-@app.command
+@app.command(name="derive")
 def derive_(robot: str, *, out: Path | None = None, loading: Loading = DEFAULTS) -> int:
     """Equations of motion: counts, verification, and with --out the C code, its self-test and the equations as text."""
     with _progress(loading.json) as progress:
@@ -95,9 +95,6 @@ def derive_(robot: str, *, out: Path | None = None, loading: Loading = DEFAULTS)
             out_console.print(f"Wrote {file}", highlight=False, markup=False, soft_wrap=True)
 
     return _finish(result, loading, show)
-
-
-app.command(derive_, name="derive")
 
 
 @app.command

@@ -1,4 +1,5 @@
-"""A mechanism ready for its equations: kinematics, bodies, rotors and the parameters that stay symbols, in one graph."""
+"""A mechanism ready for its equations: kinematics, bodies, rotors and the parameters that stay symbols, in one graph.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +31,8 @@ Parameters = Literal["numeric", "symbolic"] | Sequence[str]
 class System:
     """What every task starts from.
 
-    bodies: regrouped to base parameters; plain: as described.  parameters: names that are run-time inputs, in order, with their values
-    (None: unknown until run time).  external: frames that external wrenches act on.
+    bodies: regrouped to base parameters; plain: as described.  parameters: names that are run-time inputs, in order,
+    with their values (None: unknown until run time).  external: frames that external wrenches act on.
     """
 
     k: Kinematics
@@ -68,7 +69,11 @@ class System:
             return Input("p", tuple(self.parameters), "parameter")
         if name == "w":
             return Input("w", wrench_labels(self.external))
-        known = {"q": s.names_q, "qd": s.names_u, "qdd": s.names_udot}
+        if name == "q":
+            symbol = dict(zip(self.k.coordinates.names, s.names_q, strict=True))
+            groups = tuple(tuple(symbol[n] for n in group) for group, _ in self.k.coordinates.quaternions)
+            return Input("q", s.names_q, "state", groups)
+        known = {"qd": s.names_u, "qdd": s.names_udot}
         return Input(name, known.get(name) or self.labels(name))
 
 
@@ -82,9 +87,9 @@ def derive_system(
 ) -> System:
     """The system of a mechanism.
 
-    parameters: "numeric" bakes all values in; "symbolic" keeps the named parameters of the description, and the ten inertial parameters of
-    every other moving body ("link.m", "link.hx", ...), as run-time inputs; or a list of such names (or of links).
-    Raises UnknownNameError for a name that is no parameter, listing those that are.
+    parameters: "numeric" bakes all values in; "symbolic" keeps the named parameters of the description, and the ten
+    inertial parameters of every other moving body ("link.m", "link.hx", ...), as run-time inputs; or a list of such
+    names (or of links). Raises UnknownNameError for a name that is no parameter, listing those that are.
     """
     named = [p.name for p in mechanism.parameters]
     wanted = None if isinstance(parameters, str) else tuple(parameters)

@@ -60,6 +60,7 @@ class Graph:
         self.note: list[str] = []
         self.numbers: dict[int, Fraction] = {}
         self.symbols: dict[int, Symbol] = {}
+        self.quaternions: list[tuple[str, ...]] = []
         self._by_residue: dict[int, Ref] = {}
         self._by_name: dict[str, Ref] = {}
         self._angles: dict[int, int] = {}  # node -> exponent of the angle in the circle group
@@ -116,8 +117,11 @@ class Graph:
         return self._symbol(name, kind, self.field.hash("symbol", name))
 
     def unit_quaternion(self, names: Sequence[str]) -> tuple[Ref, ...]:
-        """Four state symbols whose squares sum to one identically."""
+        """Four state symbols whose squares sum to one identically; the known ones when they are there already."""
+        if all(name in self._by_name for name in names):
+            return tuple(self._by_name[name] for name in names)
         point = self.field.unit_quaternion(tuple(names))
+        self.quaternions.append(tuple(names))
         return tuple(self._symbol(name, "state", r) for name, r in zip(names, point, strict=True))
 
     def _symbol(self, name: str, kind: Kind, residue: int) -> Ref:

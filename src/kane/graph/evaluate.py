@@ -89,6 +89,8 @@ def equal(a: Program, b: Program, primes: int = 3) -> bool:
 
 def rebuild(program: Program, graph: Graph) -> list[int]:
     """The program's values as references of a graph (labels become symbols); index like program.values."""
+    for group in (group for item in program.inputs for group in item.quaternions):
+        graph.unit_quaternion(group)
     refs: list[int] = []
     for op, args, payload, note in program.values:
         a = [_follow(refs, r) for r in args]

@@ -34,11 +34,12 @@ class Instruction(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """An input array of the function: one label (the user's name) an element."""
+    """An input array of the function: one label (the user's name) an element; quaternions: groups of four unit ones."""
 
     name: str
     labels: tuple[str, ...]
     kind: Kind = "state"
+    quaternions: tuple[tuple[str, ...], ...] = ()
 
     @property
     def size(self) -> int:
@@ -154,9 +155,10 @@ def count(program: Program, indices: range) -> OperationCounts:
     return OperationCounts(trig_arguments=len(arguments), **tally)
 
 
-def build_program(
-    graph: Graph, name: str, inputs: Sequence[Input], outputs: Sequence[tuple[str, tuple[int, ...], Sequence[Ref]]]
-) -> Program:
+Outputs = Sequence[tuple[str, tuple[int, ...], Sequence[Ref]]]
+
+
+def build_program(graph: Graph, name: str, inputs: Sequence[Input], outputs: Outputs) -> Program:
     """The program of these outputs (name, shape, references), dead code left out.
 
     State values are in depth-first order from the outputs.  Raises ValueError when an output depends on a symbol that
@@ -164,6 +166,10 @@ def build_program(
     """
     order = _needed(graph, [ref for _, _, refs in outputs for ref in refs])
     place = {graph_name: (i, k) for i, array in enumerate(inputs) for k, graph_name in enumerate(array.labels)}
+    strange = {symbol.name for node in order if (symbol := graph.symbols.get(node)) and symbol.name not in place}
+    if strange:
+        graph, outputs = _freed(graph, name, strange, outputs)
+        order = _needed(graph, [ref for _, _, refs in outputs for ref in refs])
     values: list[Instruction] = []
     index: dict[int, int] = {}
     for i, array in enumerate(inputs):
@@ -171,10 +177,7 @@ def build_program(
     first = {label: n for n, label in enumerate(label for array in inputs for label in array.labels)}
     for node in order:
         if graph.op[node] == "sym":
-            symbol = graph.symbols[node]
-            if symbol.name not in place:
-                raise ValueError(f"{name}: symbol {symbol.name!r} is no input")
-            index[node] = first[symbol.name]
+            index[node] = first[graph.symbols[node].name]
     starts = []
     for level in (NUMBER, CONSTANT, STATE):
         starts.append(len(values))
@@ -185,6 +188,26 @@ def build_program(
                 values.append(Instruction(graph.op[node], args, graph.numbers.get(node), graph.note[node]))
     made = tuple(Output(n, tuple(s), tuple(2 * index[r >> 1] + (r & 1) for r in refs)) for n, s, refs in outputs)
     return Program(name, tuple(inputs), made, tuple(values), starts[1], starts[2])
+
+
+def _freed(graph: Graph, name: str, strange: set[str], outputs: Outputs) -> tuple[Graph, Outputs]:
+    """The outputs without symbols that their structure mentions but their value does not depend on.
+
+    Nodes are shared by value, so this happens; setting such a symbol to zero changes nothing, which the residues confirm.
+    Raises ValueError when the value does depend on one.
+    """
+    from kane.graph.transplant import transplant
+
+    target = Graph(graph.field)
+    for group in graph.quaternions:
+        target.unit_quaternion(group)
+    result = []
+    for title, shape, refs in outputs:
+        moved = transplant(graph, refs, target, dict.fromkeys(strange, target.zero))
+        if any(target.residue_of(b) != graph.residue_of(a) for a, b in zip(refs, moved, strict=True)):
+            raise ValueError(f"{name}: {title} depends on {', '.join(sorted(strange))}, which are no inputs")
+        result.append((title, shape, moved))
+    return target, result
 
 
 def _needed(graph: Graph, roots: Sequence[Ref]) -> list[int]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kane.equations.analytic import Rows, analytic_derivatives, serves
 from kane.equations.composite import mass_matrix
-from kane.equations.forward import elimination_order, factorise, solve
-from kane.equations.system import System
-from kane.equations.tasks.dynamics import accelerations, newton_euler
+from kane.equations.forward import Factor, elimination_order, factorise, solve
+from kane.equations.system import System, derive_system
+from kane.equations.tasks.dynamics import newton_euler
 from kane.equations.tasks.task import Outputs, Task
 from kane.graph.arena import Ref
 from kane.graph.derivative import jacobian
-from kane.kinematics.motion import substitute
+from kane.graph.transplant import transplant
 
 
 def tangent(system: System, rows: Sequence[Sequence[Ref]]) -> list[list[Ref]]:
@@ -24,35 +25,61 @@ def tangent(system: System, rows: Sequence[Sequence[Ref]]) -> list[list[Ref]]:
     return [[g.sum(g.mul(row[i], W[i][r]) for i in range(len(names))) for r in range(system.nv)] for row in rows]
 
 
-def inverse_derivatives(system: System, udot: Sequence[Ref] | None = None) -> tuple[list[list[Ref]], list[list[Ref]]]:
-    """(dtau/dq in the tangent, dtau/du) of inverse dynamics at udot (its symbols by default)."""
+def inverse_derivatives(system: System) -> tuple[Rows, Rows]:
+    """(dtau/dq in the tangent, dtau/du) of inverse dynamics."""
     g, s = system.g, system.k.symbols
     tau = newton_euler(system, s.u, s.udot, external=True)
     rows = jacobian(g, tau, [*s.q, *s.u])
     by_q = tangent(system, [row[: len(s.q)] for row in rows])
     by_u = [row[len(s.q) :] for row in rows]
-    if udot is not None:
-        flat = substitute(g, [e for row in [*by_q, *by_u] for e in row], dict(zip(s.udot, udot, strict=True)))
-        n = system.nv
-        split = [flat[i * n : (i + 1) * n] for i in range(2 * n)]
-        by_q, by_u = split[:n], split[n:]
     return by_q, by_u
 
 
 def _inverse(system: System, frame: str | None) -> Outputs:
-    n = system.nv
     by_q, by_u = inverse_derivatives(system)
-    M = mass_matrix(system.k, system.bodies, system.rotors)
-    flat = [[e for row in block for e in row] for block in (by_q, by_u, M)]
-    return [(name, (n, n), refs) for name, refs in zip(("dtau_dq", "dtau_dqd", "dtau_dqdd"), flat, strict=True)]
+    return _blocks(system, by_q, by_u, mass_matrix(system.k, system.bodies, system.rotors))
+
+
+def _inverse_analytic(system: System, frame: str | None) -> Outputs | None:
+    return _blocks(system, *analytic_derivatives(system)) if serves(system) else None
+
+
+def _blocks(system: System, *blocks: Rows) -> Outputs:
+    n, names = system.nv, ("dtau_dq", "dtau_dqd", "dtau_dqdd")
+    return [(name, (n, n), [e for row in block for e in row]) for name, block in zip(names, blocks, strict=True)]
 
 
 def _forward(system: System, frame: str | None) -> Outputs:
-    """d qdd = -M^-1 dID at qdd = FD(q, qd, tau), and M^-1."""
-    g, n = system.g, system.nv
-    udot = accelerations(system, system.vector("tau"))
-    by_q, by_u = inverse_derivatives(system, udot)
+    """Reverse sweeps in a graph of their own, then copied with udot in the place of its symbols."""
+    own = derive_system(system.k.mechanism, tuple(system.parameters) or "numeric", system.external)
+    by_q, by_u = inverse_derivatives(own)
+    factor, udot = _solved(system)
+    known = dict(zip(system.k.symbols.names_udot, udot, strict=True))
+    n, flat = system.nv, [e for block in (by_q, by_u) for row in block for e in row]
+    moved = transplant(own.g, flat, system.g, known)
+    rows = [moved[i * n : (i + 1) * n] for i in range(2 * n)]
+    return _implicit(system, factor, rows[:n], rows[n:])
+
+
+def _forward_analytic(system: System, frame: str | None) -> Outputs | None:
+    if not serves(system):
+        return None
+    factor, udot = _solved(system)
+    by_q, by_u, _ = analytic_derivatives(system, udot)
+    return _implicit(system, factor, by_q, by_u)
+
+
+def _solved(system: System) -> tuple[Factor, list[Ref]]:
+    """The factorised mass matrix and the accelerations."""
+    g = system.g
     factor = factorise(g, mass_matrix(system.k, system.bodies, system.rotors), elimination_order(system.k))
+    bias = newton_euler(system, system.k.symbols.u, external=True)
+    return factor, solve(g, factor, [g.sub(t, b) for t, b in zip(system.vector("tau"), bias, strict=True)])
+
+
+def _implicit(system: System, factor: Factor, by_q: Rows, by_u: Rows) -> Outputs:
+    """d qdd = -M^-1 dID at qdd = FD(q, qd, tau), and M^-1; one factorisation serves all columns."""
+    g, n = system.g, system.nv
     outputs = []
     for name, block, sign in (("dqdd_dq", by_q, 1), ("dqdd_dqd", by_u, 1), ("dqdd_dtau", _identity(n), 0)):
         columns = [solve(g, factor, [row[r] ^ sign if row[r] > 1 else 0 for row in block]) for r in range(n)]
@@ -64,7 +91,14 @@ def _identity(n: int) -> list[list[Ref]]:
     return [[2 * (i == j) for j in range(n)] for i in range(n)]
 
 
+_INVERSE, _FORWARD = ("q", "qd", "qdd"), ("q", "qd", "tau")
 TASKS = (
-    Task("inverse_dynamics_derivatives", ("q", "qd", "qdd"), _inverse, external=True, method="reverse sweeps"),
-    Task("forward_dynamics_derivatives", ("q", "qd", "tau"), _forward, external=True, method="implicit"),
-)
+    Task(
+        "inverse_dynamics_derivatives", _INVERSE, _inverse, external=True, method="reverse sweeps",
+        alternatives=(("composite bodies", _inverse_analytic),),
+    ),
+    Task(
+        "forward_dynamics_derivatives", _FORWARD, _forward, external=True, method="reverse sweeps, implicit",
+        alternatives=(("composite bodies, implicit", _forward_analytic),),
+    ),
+)  # fmt: skip
