@@ -156,8 +156,8 @@ def test_names_are_typeset():
     assert name_mathml("qd2") == '<msub><mover accent="true"><mi>q</mi><mo>˙</mo></mover><mn>2</mn></msub>'
     assert name_mathml("x_{1}^a") == "<msubsup><mi>x</mi><mn>1</mn><mi>a</mi></msubsup>"
     assert name_mathml("theta") == "<mi>θ</mi>" and name_mathml("a<b") == "<mi>a&lt;b</mi>"
-    assert name_latex("3rd.link") == r"\mathrm{\text{3rd.link}}"
-    assert name_latex("a&b_c%") == r"\mathrm{\text{a\&b\_c\%}}"
+    assert name_latex("3rd.link") == r"\text{3rd.link}"
+    assert name_latex("a&b_c%") == r"\text{a\&b\_c\%}"
     assert display("q_x_{1}").below == "x,1"
 
 

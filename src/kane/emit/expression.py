@@ -208,10 +208,17 @@ def _product(a: Signed, b: Signed, divide: bool = False) -> Signed:
     above: list[tuple[Node, int]] = []
     below: list[tuple[Node, int]] = []
     for arg, up in ((a, True), (b, not divide)):
-        parts = arg.node if isinstance(arg.node, Product) else Product(((arg.node, 1),))
+        parts = arg.node if isinstance(arg.node, Product) else _quotient(arg.node)
         (above if up else below).extend(parts.above)
         (below if up else above).extend(parts.below)
     return Signed(a.negative != b.negative, Product(_powers(above), _powers(below)))
+
+
+def _quotient(node: Node) -> Product:
+    """A factor; a number that is printed as a fraction is split, so that x/3 is not (1/3)*x."""
+    if isinstance(node, Number) and "/" in number_text(node.value):
+        return Product(((Number(Fraction(node.value.numerator)), 1),), ((Number(Fraction(node.value.denominator)), 1),))
+    return Product(((node, 1),))
 
 
 def _powers(factors: Sequence[tuple[Node, int]]) -> tuple[tuple[Node, int], ...]:

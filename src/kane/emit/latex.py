@@ -42,12 +42,13 @@ def name_latex(user: str) -> str:
 def _letters(text: str) -> str:
     if text in LETTER:
         return _greek(text)
-    return text if re.fullmatch(r"[A-Za-z]|\d*", text) else rf"\mathrm{{{_upright(text)}}}"
+    return text if re.fullmatch(r"[A-Za-z]|\d*", text) else _upright(text)
 
 
 def _upright(text: str) -> str:
     plain = "".join(_greek(ch) + " " if ch in LETTER else _SPECIAL.get(ch, ch) for ch in text)
-    return rf"\text{{{escape(text)}}}" if re.search(r"[^A-Za-z0-9\\{} ]|\\text", plain) else plain
+    odd = re.search(r"[^A-Za-z0-9\\{} ]|\\text", plain)
+    return rf"\text{{{escape(text)}}}" if odd else rf"\mathrm{{{plain}}}"
 
 
 def _greek(letter: str) -> str:
