@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from kane.equations.inertial import BodyInertia, RotorTerm
 from kane.equations.recursion import Wrench, add_wrench, body_wrench, wrench_out
+from kane.errors import MasslessJointError
 from kane.graph.arena import Graph, Ref
 from kane.kinematics import vectors as v
 from kane.kinematics.motion import Kinematics, Shift, Step, frame_motions
@@ -28,19 +29,35 @@ class Factor:
     lower: dict[int, dict[int, Ref]]
 
 
-def factorise(g: Graph, M: Sequence[Sequence[Ref]], order: Sequence[int]) -> Factor:
-    """The factorisation of a symmetric positive definite matrix of expressions; zeros are skipped."""
+def factorise(
+    g: Graph, M: Sequence[Sequence[Ref]], order: Sequence[int], names: Sequence[str] = ()
+) -> Factor:
+    """The factorisation of a symmetric positive definite matrix of expressions; zeros are skipped.
+
+    Raises MasslessJointError when the matrix is singular for every state; `names`: of the speeds, for its message.
+    """
     A = [list(row) for row in M]
     inverse: dict[int, Ref] = {}
     lower: dict[int, dict[int, Ref]] = {}
     for position, r in enumerate(order):
-        inverse[r] = g.div(g.one, A[r][r])
+        inverse[r] = _reciprocal(g, A[r][r], names[r] if names else str(r + 1))
         rest = [s for s in order[position + 1 :] if A[r][s] > 1]
         lower[r] = {s: g.mul(A[r][s], inverse[r]) for s in rest}
         for i, s in enumerate(rest):
             for t in rest[i:]:
                 A[s][t] = A[t][s] = g.sub(A[s][t], g.mul(lower[r][s], A[r][t]))
     return Factor(tuple(order), inverse, lower)
+
+
+def _reciprocal(g: Graph, inertia: Ref, name: str) -> Ref:
+    """1 / inertia behind a speed."""
+    if inertia < 2:
+        raise MasslessJointError(
+            f"The mass matrix is singular in every state: speed {name!r} can change without any inertia being moved.",
+            name=name,
+            remedy="Give the links behind its joint mass and inertia, or leave out forward dynamics.",
+        )
+    return g.div(g.one, inertia)
 
 
 def solve(g: Graph, factor: Factor, b: Sequence[Ref]) -> list[Ref]:
@@ -99,7 +116,7 @@ def articulated_bodies(
             own = wrench[index].force if m.kind == "slide" else wrench[index].moment
             across = U[1] if m.kind == "slide" else U[0]
             D = g.add(g.dot(partial, across), g.mul(drive.get(index, 0), g.dot(partial, partial)))
-            inverse = g.div(g.one, D)
+            inverse = _reciprocal(g, D, k.coordinates.speeds[r])
             e = g.sub(tau[r], g.dot(partial, own))
             eliminated[index].append((r, partial, *U, inverse, e))
             inertia[index] = _without(g, inertia[index], U, inverse)

@@ -72,7 +72,8 @@ def _forward_analytic(system: System, frame: str | None) -> Outputs | None:
 def _solved(system: System) -> tuple[Factor, list[Ref]]:
     """The factorised mass matrix and the accelerations."""
     g = system.g
-    factor = factorise(g, mass_matrix(system.k, system.bodies, system.rotors), elimination_order(system.k))
+    M = mass_matrix(system.k, system.bodies, system.rotors)
+    factor = factorise(g, M, elimination_order(system.k), system.k.coordinates.speeds)
     bias = newton_euler(system, system.k.symbols.u, external=True)
     return factor, solve(g, factor, [g.sub(t, b) for t, b in zip(system.vector("tau"), bias, strict=True)])
 

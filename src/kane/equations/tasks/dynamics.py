@@ -51,7 +51,7 @@ def accelerations(system: System, tau: Sequence[Ref]) -> list[Ref]:
     """udot by factorisation of M."""
     bias = newton_euler(system, system.k.symbols.u, external=True)
     M = mass_matrix(system.k, system.bodies, system.rotors)
-    factor = factorise(system.g, M, elimination_order(system.k))
+    factor = factorise(system.g, M, elimination_order(system.k), system.k.coordinates.speeds)
     return solve(system.g, factor, [system.g.sub(t, b) for t, b in zip(tau, bias, strict=True)])
 
 
