@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -22,6 +23,7 @@ from kane.mechanism.model import (
     Translate,
     Turn,
 )
+from kane.verification.witness import bear_witness
 
 SIMPLE = ("revolute", "continuous", "prismatic", "screw", "cylindrical", "universal", "planar")
 TYPES = (*SIMPLE, "spherical", "floating", "fixed")
@@ -114,8 +116,20 @@ def random_mechanism(
         bare = k < joints - 1 and r.random() < empty
         links.append(Link(f"l{k + 1}", None if bare else inertia(r)))
     links = [_with_body(link, made, r) for link in links]
-    gravity = tuple(decimal(r, -10, 10) for _ in range(3))
-    return Mechanism(f"random{seed}", tuple(links), tuple(made), gravity=gravity)  # type: ignore[arg-type]
+    gx, gy, gz = (decimal(r, -10, 10) for _ in range(3))
+    mechanism = Mechanism(f"random{seed}", tuple(links), tuple(made), gravity=(gx, gy, gz))
+    if any(link.inertia is None for link in links) and _singular(mechanism):
+        full = tuple(link if link.inertia else Link(link.name, inertia(r)) for link in links)
+        return replace(mechanism, links=full)
+    return mechanism
+
+
+def _singular(mechanism: Mechanism) -> bool:
+    """Whether joints with nothing between them can cancel each other's motion."""
+    s = random_state(mechanism, 0)
+    M = bear_witness(mechanism, s["q"], s["qd"], s["qdd"]).M
+    root = np.sqrt(np.diag(M))
+    return bool(np.linalg.eigvalsh(M / np.outer(root, root)).min(initial=1.0) < 1e-6)
 
 
 def _with_body(link: Link, joints: Sequence[Joint], r: random.Random) -> Link:
