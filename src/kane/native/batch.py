@@ -124,6 +124,13 @@ def _chunks_loop(t: Type, chunk: int, body: list[str], exits: str) -> list[str]:
     ]
 
 
+def _fast(condition: str, otherwise: str, lines: list[str]) -> list[str]:
+    """Take these lines where the condition holds (and there are any)."""
+    if not lines:
+        return [f"br label %{otherwise}", f"{otherwise}:"]
+    return [f"br i1 %{condition}, label %fast, label %{otherwise}", "fast:", *lines, f"{otherwise}:"]
+
+
 def _rows_in(t: Type, chunk: int) -> list[str]:
     row = t.widened(chunk)
     lines: list[str] = []
@@ -195,8 +202,7 @@ def _pack(t: Type, chunk: int) -> str:
         ]
     lines += [
         f"%rows = icmp eq i64 %es, {size}",
-        *(["br i1 %rows, label %fast, label %slow", "fast:", *_rows_in(t, chunk)] if chunk > 1 else ["br label %slow"]),
-        "slow:",
+        *_fast("rows", "slow", _rows_in(t, chunk) if chunk > 1 else []),
         "br i1 %some, label %loop, label %end",
         "loop:",
         "%k = phi i64 [0, %slow], [%k1, %loop]",
@@ -237,8 +243,7 @@ def _unpack(t: Type, chunk: int) -> str:
         "sort:",
         f"%rows = icmp eq i64 %es, {size}",
         "%whole = and i1 %rows, %full",
-        *(["br i1 %whole, label %fast, label %which", "fast:", *_rows_out(t, chunk)] if chunk > 1 else ["br label %which"]),
-        "which:",
+        *_fast("whole", "which", _rows_out(t, chunk) if chunk > 1 else []),
         "br i1 %full, label %loop, label %each",
         "loop:",
         "%k = phi i64 [0, %which], [%k1, %loop]",

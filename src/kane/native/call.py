@@ -185,7 +185,7 @@ def _run(code: Code, given: Sequence[Array], made: Sequence[Array], batch: Shape
         return
     if 0 in batch:
         return
-    inputs = [a if a.ndim > len(batch) and a.shape[:-1] == batch else np.broadcast_to(a, (*batch, a.shape[-1])) for a in given]
+    inputs = [a if a.shape[:-1] == batch else np.broadcast_to(a, (*batch, a.shape[-1])) for a in given]
     axes = _merged_axes(batch, [a.strides[: len(batch)] for a in [*inputs, *made]])
     inner = max(range(len(axes)), key=lambda k: (axes[k][0], k), default=None) if axes else None
     if inner is not None and axes[inner][0] < SHORT and len(axes) > 1:

@@ -240,10 +240,8 @@ def _plural(code: _Code, program: Program, t: Type, objects: list[str], constant
         row = code(f"select i1 {columns}, i64 {t.scalar_bytes}, i64 {size * t.scalar_bytes}")
         wide = code(f"mul i64 {n}, {t.scalar_bytes}")
         step = code(f"select i1 {columns}, i64 {wide}, i64 {t.scalar_bytes}")
-        strides = [row]
-        for axis in range(len(out.shape)):
-            strides.append(code(f"mul i64 {step}, {prod(out.shape[axis + 1 :])}"))
-        results.append(_new(code, t, out.shape, n, strides))
+        inner = [code(f"mul i64 {step}, {prod(out.shape[axis + 1 :])}") for axis in range(len(out.shape))]
+        results.append(_new(code, t, out.shape, n, [row, *inner]))
         table.add(code.field(results[-1], DATA), row, step)
     _run_batch(code, program, table, n, constants, "1")
     _answer(code, program, results, batched=True)
@@ -257,14 +255,15 @@ def _plural(code: _Code, program: Program, t: Type, objects: list[str], constant
     code.rank(obj, 1 + len(shape), "general")
     strides = code.field(obj, STRIDES)
     steps = [code.field(strides, 8 * axis, "i64") for axis in range(1 + len(shape))]
-    for axis, size in enumerate([n, *map(str, shape)]):
-        code.dimension(obj, axis, size, "general")
+    sizes = [n, *map(str, shape)]
+    for axis, extent in enumerate(sizes):
+        code.dimension(obj, axis, extent, "general")
     step = steps[-1] if shape else str(t.scalar_bytes)
     for axis in range(1, len(shape)):
         even = code(f"mul i64 {steps[axis + 1]}, {shape[axis]}")
         code.demand(code(f"icmp eq i64 {even}, {steps[axis]}"), "general")
     data = code.field(obj, DATA)
-    mine = _range(code, t, data, list(zip([n, *map(str, shape)], steps, strict=True)))
+    mine = _range(code, t, data, list(zip(sizes, steps, strict=True)))
     for other in ranges:
         _demand_apart(code, mine, other)
     table.add(data, steps[0], step)

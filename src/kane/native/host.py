@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import llvmlite
-import llvmlite.binding as llvm
-
 Dtype = Literal["float64", "float32"]
 
 
@@ -33,11 +30,16 @@ class Host:
     @property
     def key(self) -> str:
         """All that machine code depends on besides its source."""
+        import llvmlite
+        import llvmlite.binding as llvm
+
         version = ".".join(map(str, llvm.llvm_version_info))
         return "|".join((self.triple, self.cpu, self.features, str(self.bits), llvmlite.__version__, version))
 
     def machine(self, opt: int) -> Any:
         """An LLVM target machine."""
+        import llvmlite.binding as llvm
+
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         target = llvm.Target.from_triple(self.triple)
@@ -49,7 +51,8 @@ class Host:
 
 def this_host() -> Host:
     """The processor that runs this process."""
-    llvm.initialize_native_target()
+    import llvmlite.binding as llvm
+
     features = llvm.get_host_cpu_features()
     on = {name for name, there in features.items() if there}
     bits = 512 if {"avx512f", "avx512dq", "avx512vl"} <= on else 256 if "avx2" in on else 128

@@ -98,20 +98,20 @@ def constants_function(program: Program, constants: Constants, t: Type, trig: Ty
     return "\n".join([head, f"  %frame = alloca i8, i64 {max(frame.size, 1)}, align 64", *body, "  ret void", "}", ""])
 
 
-def support(program: Program, types: Sequence[Type]) -> str:
-    """IR of the helpers that functions of these types call, and the declarations."""
+def support(program: Program, t: Type, trig: Type) -> str:
+    """IR of the helpers that functions of type t with sine passes of type trig call, and the declarations."""
+    passes = [trig, trig.widened(2 * trig.lanes)]
     used = {value.op for value in program.values}
-    scalar = Type(types[0].scalar, 1)
+    scalar = Type(t.scalar, 1)
     lines = [functions.library_table(scalar, (used | set(TRIG)) & set(functions.LIBRARY))]
-    for t in dict.fromkeys([scalar, *types]):
-        arguments = {"fma": 3, "sqrt": 1, "fabs": 1}
-        for op, arity in arguments.items():
-            lines.append(f"declare {t.name} @llvm.{op}.{t.suffix}({', '.join([t.name] * arity)})")
+    for each in dict.fromkeys([scalar, t, *passes]):
+        for op, arity in {"fma": 3, "sqrt": 1, "fabs": 1}.items():
+            lines.append(f"declare {each.name} @llvm.{op}.{each.suffix}({', '.join([each.name] * arity)})")
     lines.append(far_function(scalar))
-    for t in dict.fromkeys(types):
-        lines.append(sincos_function(t))
-        if t.lanes > 1:
-            lines += [functions.lane_function(op, t) for op in functions.LIBRARY if op in used and op not in TRIG]
+    lines += [sincos_function(each) for each in passes]
+    if t.lanes > 1:
+        lines += [functions.lane_function(op, t) for op in functions.LIBRARY if op in used and op not in TRIG]
+    lines.append('!0 = !{!"branch_weights", i32 1, i32 100000}')
     return "\n".join(lines) + "\n"
 
 
@@ -303,21 +303,29 @@ class _Writer:
         for index in run:
             op, args, _, _ = self.program.values[index]
             wanted.setdefault(args[0], {})[op] = index
-        for group in _chunks(list(wanted), self.trig.lanes if self.t.lanes == 1 else 1):
+        for group, trig in self.passes(list(wanted)):
             operands = [self.operand(a) for a in group]
             places = {}
             for part in TRIG:
                 indices = [wanted[a].get(part) for a in group]
-                if self.t.lanes > 1:
-                    places[part] = self.frame.give_run(indices, self.t.bytes, self.t.bytes)
-                else:
-                    places[part] = self.frame.give_run(indices, self.trig.bytes, self.t.bytes)
-            vector = operands[0] if self.t.lanes > 1 else self.packed(operands)
+                places[part] = self.frame.give_run(indices, trig.bytes, self.t.bytes)
+            vector = self.packed(operands, trig) if self.t.lanes == 1 else self.joined(operands)
             s, c = (self.address("%frame", places[part]) for part in TRIG)
-            self.emit(f"call void @sincos_{self.trig.lanes}({self.trig.name} {vector}, ptr {s}, ptr {c})")
+            self.emit(f"call void @sincos_{trig.lanes}({trig.name} {vector}, ptr {s}, ptr {c})")
 
-    def packed(self, operands: Sequence[str]) -> str:
-        trig, before = self.trig, self.trig.literal(0.0)
+    def passes(self, arguments: list[int]) -> Iterator[tuple[list[int], Type]]:
+        """Arguments in groups that fill a vector, or two at once while there are enough."""
+        start = 0
+        while start < len(arguments):
+            wide = len(arguments) - start > self.trig.lanes // self.t.lanes
+            trig = self.trig.widened(self.trig.lanes * (1 + wide))
+            count = trig.lanes // self.t.lanes
+            yield arguments[start : start + count], trig
+            start += count
+
+    def packed(self, operands: Sequence[str], trig: Type) -> str:
+        """Scalars in the lanes of one vector."""
+        before = trig.literal(0.0)
         if trig.lanes == 1:
             return operands[0]
         for lane, operand in enumerate(operands):
@@ -326,9 +334,12 @@ class _Writer:
             before = name
         return before
 
-
-def _chunks(items: list[int], size: int) -> Iterator[list[int]]:
-    for start in range(0, len(items), size):
-        yield items[start : start + size]
-
-
+    def joined(self, operands: Sequence[str]) -> str:
+        """One vector, or two behind each other."""
+        if len(operands) == 1:
+            return operands[0]
+        name, t = self.fresh(), self.t
+        lanes = ", ".join(f"i32 {lane}" for lane in range(2 * t.lanes))
+        pair = f"{t.name} {operands[0]}, {t.name} {operands[1]}"
+        self.emit(f"{name} = shufflevector {pair}, <{2 * t.lanes} x i32> <{lanes}>")
+        return name

@@ -6,8 +6,6 @@ import ctypes
 from dataclasses import dataclass
 from typing import Any
 
-import llvmlite.binding as llvm
-
 from kane.native import cache
 from kane.native.functions import library_addresses
 from kane.native.host import Host
@@ -28,6 +26,8 @@ class Loaded:
 
 def load(text: str, host: Host, opt: int, cached: bool) -> Loaded:
     """Compile IR text for the host (or take its object code from the cache) and load it."""
+    import llvmlite.binding as llvm  # slow to import, and not needed before
+
     name = cache.key(text, host.key, str(opt))
     machine = host.machine(opt)
     code = cache.load(name) if cached else None
@@ -47,11 +47,13 @@ def load(text: str, host: Host, opt: int, cached: bool) -> Loaded:
 
 
 def _loaded(code: bytes, machine: Any, from_cache: bool) -> Loaded:
+    import llvmlite.binding as llvm
+
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine, use_lmm=True)
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     loaded = Loaded(engine, len(code), from_cache)
     place = ctypes.CFUNCTYPE(ctypes.c_int64)(loaded.address("library_table"))()
-    addresses = library_addresses()
+    addresses: list[Any] = list(library_addresses())
     (ctypes.c_int64 * len(addresses)).from_address(place)[:] = addresses
     return loaded

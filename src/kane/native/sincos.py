@@ -9,33 +9,41 @@ from kane.rewrite.sincos import DOUBLE, FLOAT, SineCosine
 def sincos_function(t: Type) -> str:
     """IR of `@sincos_<lanes>(x, ptr s, ptr c)`: sines and cosines of all lanes, stored."""
     k = DOUBLE if t.scalar == "double" else FLOAT
-    lines = _straight(t, k)
-    limit = t.literal(k.limit)
     vector, lanes = t.name, t.lanes
     bits = f"i{lanes}"
-    lines += [
-        f"%size = call {vector} @llvm.fabs.{t.suffix}({vector} %x)",
-        f"%far = fcmp ogt {vector} %size, {limit}",
-        f"%mask = bitcast {t.bools} %far to {bits}" if lanes > 1 else "%mask = bitcast i1 %far to i1",
+    lines = [
+        *_straight(t, k),
         f"store {vector} %sx, ptr %s, align {t.scalar_bytes}",
         f"store {vector} %cx, ptr %c, align {t.scalar_bytes}",
+        f"%size = call {vector} @llvm.fabs.{t.suffix}({vector} %x)",
+        f"%far = fcmp ogt {vector} %size, {t.literal(k.limit)}",
+        f"%mask = bitcast {t.bools} %far to {bits}",
         f"%any = icmp ne {bits} %mask, 0",
-        "br i1 %any, label %slow, label %done",
-        "slow:",
+        "br i1 %any, label %slow, label %done, !prof !0",
+        "slow:",  # in a function of its own, which keeps this one free of saved registers
+        f"tail call void @sincos_slow_{lanes}({vector} %x, ptr %s, ptr %c)",
+        "ret void",
+        "done:",
+        "ret void",
     ]
-    for lane in range(lanes):
-        value = f"%lane{lane}"
-        take = f"extractelement {vector} %x, i32 {lane}" if lanes > 1 else f"fadd {vector} %x, {t.literal(-0.0)}"
+    head = f"define internal void @sincos_{lanes}({vector} %x, ptr %s, ptr %c) noinline {{"
+    return "\n".join([_slow_function(t), head, *("  " + line for line in lines), "}", ""])
+
+
+def _slow_function(t: Type) -> str:
+    """IR of `@sincos_slow_<lanes>`: the C library for the lanes that are out of range."""
+    lines = []
+    for lane in range(t.lanes):
+        take = f"extractelement {t.name} %x, i32 {lane}" if t.lanes > 1 else f"fadd {t.name} %x, {t.literal(-0.0)}"
         offset = lane * t.scalar_bytes
         lines += [
-            f"{value} = {take}",
-            f"%s{lane}_ = getelementptr i8, ptr %s, i64 {offset}",
-            f"%c{lane}_ = getelementptr i8, ptr %c, i64 {offset}",
-            f"call void @sincos_far({t.scalar} {value}, ptr %s{lane}_, ptr %c{lane}_)",
+            f"%lane{lane} = {take}",
+            f"%s{lane} = getelementptr i8, ptr %s, i64 {offset}",
+            f"%c{lane} = getelementptr i8, ptr %c, i64 {offset}",
+            f"call void @sincos_far({t.scalar} %lane{lane}, ptr %s{lane}, ptr %c{lane})",
         ]
-    lines += ["br label %done", "done:", "ret void"]
-    head = f"define internal void @sincos_{lanes}({vector} %x, ptr %s, ptr %c) {{"
-    return "\n".join([head, *("  " + line for line in lines), "}", ""])
+    head = f"define internal void @sincos_slow_{t.lanes}({t.name} %x, ptr %s, ptr %c) noinline cold {{"
+    return "\n".join([head, *("  " + line for line in lines), "  ret void", "}"])
 
 
 def far_function(t: Type) -> str:
@@ -91,8 +99,8 @@ def _straight(t: Type, k: SineCosine) -> list[str]:
     ]
     for part, quadrant in (("s", "%q"), ("c", "%q1")):
         lines += [
-            f"%{part}2 = lshr {i} {quadrant}, {one}",
-            f"%{part}3 = shl {i} %{part}2, {t.integer(top)}",
+            f"%{part}2 = shl {i} {quadrant}, {t.integer(top - 1)}",
+            f"%{part}3 = and {i} %{part}2, {t.integer(-1 << top)}",
             f"%{part}4 = bitcast {v} %{part}1 to {i}",
             f"%{part}5 = xor {i} %{part}4, %{part}3",
             f"%{part}x = bitcast {i} %{part}5 to {v}",
