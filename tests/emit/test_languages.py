@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 import shutil
 import subprocess
 import sys
@@ -11,8 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kane.emit import emit, write_files
+from kane.emit import TARGETS, emit, write_files
+from kane.graph.arena import Graph
 from kane.graph.evaluate import evaluate
+from kane.graph.program import Input, build_program
+from kane.rewrite.fuse import fuse
 
 sys.path.insert(0, str(Path(__file__).parent))
 from emit_models import all_functions, two_link
@@ -202,3 +206,50 @@ def test_outline(target):
     assert "lambda_ = lambda" in text and "end_ = end" in text and "gravity along -y" in text
     assert f"{programs[0].counts.total} operations" in text
     assert all(t.endswith("\n") for t in files.values())
+
+
+def odd_programs():
+    """A task without inputs, and one whose name, arrays and elements collide with each other and with the frames."""
+    g = Graph()
+    x, k = g.symbol("q"), g.symbol("tau")
+    constant = build_program(g, "nothing in: 1*", [], [("y", (2,), (g.number(2), g.sqrt(g.number(2))))])
+    names = [Input("tau", ("tau", "empty")), Input("k", ("q", "np"))]
+    clash = build_program(g, "jac:tool-0", names, [("tau", (), (g.mul(x, k),)), ("k", (1, 1), (g.add(x, k),))])
+    return [constant, clash]
+
+
+def test_odd_programs(tmp_path):
+    programs = odd_programs()
+    made = module(*emit(programs, "numpy", "odd").values(), tmp_path)
+    np.testing.assert_array_equal(made.nothing_in_1(), [2.0, math.sqrt(2)])
+    tau, k = made.jac_tool_0([3.0, np.nan], [5.0, np.inf])
+    assert tau == 15.0 and k.tolist() == [[8.0]]
+    for target in TARGETS:
+        for some in (programs, []):
+            files = emit(some, target, "odd")
+            assert all(text.endswith("\n") for text in files.values())
+    if shutil.which("gcc"):
+        write_files(emit(programs, "c", "odd"), tmp_path)
+        for main in ("selftest", "example"):
+            flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-o", str(tmp_path / main)]
+            files = [str(tmp_path / f"odd_{main}.c"), str(tmp_path / "odd.c")]
+            subprocess.run(["gcc", *flags, *files, "-lm"], check=True)
+            subprocess.run([str(tmp_path / main)], check=True, capture_output=True)
+    if shutil.which("octave-cli"):
+        write_files(emit(programs, "matlab", "odd"), tmp_path)
+        (tmp_path / "main.m").write_text("printf('%g ', odd_nothing_in_1(), odd_jac_tool_0([3; 0], [5; 0]));\n")
+        ran = subprocess.run(["octave-cli", "-q", "main.m"], check=True, capture_output=True, text=True, cwd=tmp_path)
+        assert [float(v) for v in ran.stdout.split()] == pytest.approx([2, 1.41421, 15])
+
+
+def test_programs_that_come_fused_are_printed_by_all(tmp_path):
+    """fma is an operation of programs: languages without it print a product and a sum of the same value."""
+    program = two_link()[0]
+    made = module(*emit([fuse(program)], "numpy", "arm").values(), tmp_path)
+    given = states(program, (4,))
+    np.testing.assert_allclose(made.inverse_dynamics(*given.values()), evaluate(program, given)["tau"], rtol=1e-13)
+    for target in TARGETS:
+        plain, fused = (emit([p], target, "arm") for p in (program, fuse(program)))
+        assert plain.keys() == fused.keys()
+        if TARGETS[target].fused or target in ("text", "latex", "mathml"):
+            assert plain == fused

@@ -1,4 +1,12 @@
-"""Programs in another language: `emit` gives file names and texts, `write_files` puts them on disk."""
+"""Programs in another language: `emit` gives file names and texts, `write_files` puts them on disk.
+
+A target is a module of this package that defines TARGET (target.py lists its obligations): add a file, nothing else.
+Programs are the only input; nothing here knows mechanics, measures, or keeps anything between calls.
+
+- names.py, numbers.py, target.py: safe names, rounded numbers, the package that a target prints.
+- code.py: statements in any language; c, numpy_, jax_, casadi_, julia, matlab, rust frame them.
+- expression.py, render.py, equations.py, display.py: formulas for people; text, latex, mathml write them; sympy_.
+"""
 
 from __future__ import annotations
 

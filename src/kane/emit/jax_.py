@@ -83,7 +83,7 @@ def _function(package: Package, number: int, program: Program) -> list[str]:
 def _wide_pass(writer: Writer) -> None:
     """Write first what the angles need, then the sines and cosines of all angles that no other function enters."""
     program = writer.program
-    early = {"input", "num", "add", "mul", "div"}
+    early = {"input", "num", "add", "mul", "fma", "div"}
     plain: set[int] = set(writer.baked)
     angles: list[int] = []
     for index in live(program, writer.baked):

@@ -64,12 +64,16 @@ class Package:
     def output(self, program: Program, name: str) -> str:
         """The name of an output argument (another than that of an input of the same name)."""
         code = self.arrays.code[name]
-        return f"{code}_out" if any(i.name == name for i in program.inputs) else code
+        return _out(code) if any(i.name == name for i in program.inputs) else code
 
     @property
     def parameters(self) -> tuple[Input, ...]:
         """The arrays of run-time parameters, each once."""
         return tuple({i.name: i for p in self.programs for i in p.inputs if i.kind == "parameter"}.values())
+
+
+def _out(code: str) -> str:
+    return f"{code.rstrip('_')}_out"
 
 
 def arguments(program: Program) -> tuple[tuple[int, Input], ...]:
@@ -122,7 +126,7 @@ def make_package(programs: Sequence[Program], name: str, precision: Precision, n
     arrays = make_names([*seen, *(out.name for p in programs for out in p.outputs)], reserved=LOCAL)
     labels = [label for item in seen.values() for label in item.labels]
     codes = set(arrays.code.values())
-    names = make_names(labels, reserved=codes | {f"{c}_out" for c in codes} | set(LOCAL))
+    names = make_names(labels, reserved=codes | {_out(c) for c in codes} | set(LOCAL))
     return Package(
         name=safe_name(name).rstrip("_"),  # always followed by _task or .suffix, so a keyword is no harm
         title=name,
