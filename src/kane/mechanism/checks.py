@@ -125,12 +125,15 @@ def _owners(mechanism: Mechanism) -> dict[str, Joint]:
     return owners
 
 
-def mass_matrix(mechanism: Mechanism) -> tuple[tuple[str, ...], Array, Array]:
-    """Names of independent rates, mass matrix (n, n) at an arbitrary state, and (n,) the inertia behind each, floats.
+def mass_matrix(
+    mechanism: Mechanism, values: Mapping[str, float] | None = None
+) -> tuple[tuple[str, ...], Array, Array]:
+    """Names of independent rates, mass matrix (n, n) at some state, and (n,) the inertia behind each, in floats.
 
-    For judging only: names without values get some, speeds other than the rates of coordinates are not regarded.
+    values: of all names; by default some are chosen.  For judging only: speeds other than the rates of coordinates are
+    not regarded.
     """
-    values = values_of(mechanism)
+    values = values_of(mechanism) if values is None else values
     wanted = frozenset(c for joint in mechanism.joints for c in joint_type(joint).coordinates(joint))
     followers = _followers(mechanism, values)
     inertia = {link.name: _spatial(link.inertia, values) for link in mechanism.links}

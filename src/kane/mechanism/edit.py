@@ -254,7 +254,7 @@ def with_subtree(
             links={item.name: prefix + item.name for item in other.links},
             joints={item.name: prefix + item.name for item in other.joints},
         )
-    mount = Joint(f"{prefix}{other.root}.mount", "fixed", link, other.root, placement)
+    mount = Joint(f"{other.root}.mount", "fixed", link, other.root, placement)
     known = {p.name for p in mechanism.parameters}
     joined = replace(
         mechanism,
