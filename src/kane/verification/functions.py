@@ -45,14 +45,16 @@ class Functions:
 
     def __call__(self, task: str, **arrays: Array) -> Array:
         """The first output of a task, batch axes first."""
+        return self.all(task, **arrays)[0]
+
+    def all(self, task: str, **arrays: Array) -> tuple[Array, ...]:
+        """All outputs of a task."""
         item = self.table[task]
         given = {"p": np.asarray(self.p, dtype=np.float64)} | arrays
         if isinstance(item, Program):
-            first: Array = next(iter(evaluate(item, given).values()))
-            return first
+            return tuple(evaluate(item, given).values())
         result = item(*(given[i.name] for i in item.program.inputs))
-        answer: Array = np.asarray(result[0] if isinstance(result, tuple) else result, dtype=np.float64)
-        return answer
+        return tuple(np.asarray(x, dtype=np.float64) for x in (result if isinstance(result, tuple) else (result,)))
 
 
 def random_states(c: Coordinates, count: int, seed: int) -> dict[str, Array]:
