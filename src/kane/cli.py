@@ -148,19 +148,26 @@ def code(
 
 
 def _show_counts(model: Robot, tasks: dict[str, Any]) -> None:
-    table = Table("task", "mul", "add", "total", "div", "trig", "published")
+    """Ours and, for bundled robots, what was published."""
+    table = Table("task", "by", "mul", "add", "total", "div", "sin, cos")
     for task, c in tasks.items():
-        beside = "\n".join(f"{p.total}  {p.method} ({p.source})" for p in published(model.name, task))
         cells = [c["mul"], c["add"], c["total"], c["div"], c["trig"]]
-        table.add_row(task, *map(str, cells), beside)
+        table.add_row(task, "[bold]kane[/]", *map(str, cells))
+        for p in published(model.name, task):
+            known = ["" if x is None else str(x) for x in (p.mul, p.add)]
+            table.add_row("", f"{p.source}: {p.method}", *known, str(p.total), "", "", style="dim")
     out_console.print(table)
 
 
 def _show_checks(checks: list[dict[str, Any]]) -> None:
-    table = Table("check", "value", "tolerance", "")
+    table = Table("check", "error", "tolerance", "", "note")
     for c in checks:
+        note = c.get("note", "")
+        if note.startswith("not checked"):
+            table.add_row(c["name"], "", "", "-", note)
+            continue
         verdict = "[green]ok[/]" if c["ok"] else "[bold red]FAILED[/]"
-        table.add_row(c["name"], f"{c['value']:.2g}", f"{c['tolerance']:.0e}", verdict)
+        table.add_row(c["name"], f"{c['value']:.2g}", f"{c['tolerance']:.0e}", verdict, note)
     out_console.print(table)
 
 

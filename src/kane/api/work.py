@@ -59,24 +59,38 @@ def derive_work(
     }
 
 
-def verification(equations: Equations) -> list[dict[str, Any]]:
-    """The checks of physical laws and of the independent witness."""
-    from kane.verification import verify
+LAW_TASKS = (*DEFAULT_TASKS, "coriolis_matrix", "kinetic_energy", "potential_energy", "kinematic_equations")
 
-    checks = verify(equations.mechanism, equations.derived)
-    return [{"name": c.name, "value": c.value, "tolerance": c.tolerance, "ok": c.ok} for c in checks]
+
+def verification(equations: Equations) -> list[dict[str, Any]]:
+    """The checks of physical laws, exact identities and of the independent witness, on the programs as derived."""
+    from kane.verification.exact import exact_checks
+    from kane.verification.laws import verify
+
+    mechanism = equations.mechanism
+    functions = {task: equations.program(task) for task in LAW_TASKS}
+    values = [1.0 if value is None else value for value in equations.parameter_values]
+    physical = not mechanism.report.of("nonphysical")
+    checks = verify(mechanism, functions, parameters=values, physical=physical)
+    return [c.as_dict() for c in (*checks, *exact_checks(mechanism, equations.parameters))]
 
 
 def check_work(robot: Robot, source: str | None, progress: Progress = lambda text: None) -> dict[str, Any]:
-    """Import report, physical laws and comparison with other libraries, in the shape of `kane check --json`."""
-    from kane.verification import compare
+    """Import report, physical laws and comparison with other libraries, in the shape of `kane check --json`.
+
+    source: the file, where there is one that other libraries can read.
+    """
+    from kane.verification.oracles import comparable, compare_mujoco, compare_pinocchio
 
     progress("physical laws")
-    equations = derive(robot)
-    checks = verification(equations)
-    progress("other libraries")
-    found = compare(robot.mechanism, equations.derived, source)
-    checks += [{"name": c.name, "value": c.value, "tolerance": c.tolerance, "ok": c.ok} for c in found]
+    checks = verification(derive(robot))
+    if source is not None and Path(source).suffix == ".urdf":
+        bare = comparable(robot.mechanism)
+        equations = derive(bare)
+        functions = {task: equations.program(task) for task in LAW_TASKS[:-1]}
+        for library, compare in (("pinocchio", compare_pinocchio), ("MuJoCo", compare_mujoco)):
+            progress(library)
+            checks += [c.as_dict() for c in compare(source, bare, functions)]
     return {**header(robot, "check"), "import": import_notes(robot), "verification": checks}
 
 
