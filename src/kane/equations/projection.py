@@ -12,17 +12,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from kane.equations.elastic import beam_forces, beam_inertia, beam_motion
 from kane.errors import InputError
 from kane.graph.arena import Graph, Ref
 from kane.graph.derivative import forward
 from kane.kinematics import points as pt
 from kane.kinematics import vectors as v
 from kane.kinematics.coordinates import find_coordinates, make_symbols
-from kane.kinematics.measures import Measures
+from kane.kinematics.measures import Measures, check_velocities
 from kane.kinematics.motion import speeds_in, substitute
 from kane.kinematics.points import Mixed, Points, place_points, speed_symbols
 from kane.kinematics.vectors import Vec
 from kane.mechanism import loads as ld
+from kane.mechanism.beams import Beam
 from kane.mechanism.model import Mechanism
 
 Applied = list[tuple[int, Mixed, int, Mixed]]  # (station, force there, axes, torque on them)
@@ -77,6 +79,7 @@ def kane_equations(
         symbols = make_symbols(graph, coordinates)
     points = place_points(graph, mechanism, coordinates, symbols, free)
     measures = Measures(points, symbols.natural)
+    check_velocities(measures)
     acc = accelerations(points)
     inertia = inertia_forces(points, acc)
     applied = applied_loads(points, measures)
@@ -84,6 +87,12 @@ def kane_equations(
     for load in mechanism.loads:
         if isinstance(load, ld.GeneralizedForce):
             contributions[load.name] = _on_speed(points, measures, load)
+    for load in mechanism.loads:
+        if isinstance(load, Beam):
+            motion = beam_motion(points, measures, load, acc.acc[points.station(load.link)])
+            own = beam_inertia(points, load, motion)
+            inertia = tuple(graph.add(a, b) for a, b in zip(inertia, own, strict=True))
+            contributions[load.name] = beam_forces(points, measures, load, motion)
     active = (
         tuple(graph.sum(parts) for parts in zip(*contributions.values(), strict=True))
         if contributions

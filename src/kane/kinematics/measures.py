@@ -13,13 +13,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from kane.errors import UnknownNameError
+from kane.errors import InputError, UnknownNameError
 from kane.graph.arena import Ref
 from kane.kinematics import points as pt
 from kane.kinematics import vectors as v
 from kane.kinematics.points import Mixed, Points
 from kane.mechanism import formula as f
 from kane.mechanism.basis import FrameVector, label
+from kane.mechanism.constraints import GivenVelocity
 from kane.mechanism.formula import MEASURES, Scalar
 from kane.mechanism.loads import Input
 
@@ -125,3 +126,22 @@ class Measures:
                 if label(name, k) == text:
                     return self.points.axes_of(name), k
         raise UnknownNameError(f"There is no basis vector {text!r}.", name=text, remedy="Write n1, a2 or frame.x.")
+
+
+def check_velocities(m: Measures) -> None:
+    """Compare velocities given by hand with the derivative of the position.
+
+    Raises InputError naming the first wrong one.
+    """
+    for item in m.points.mechanism.constraints:
+        if isinstance(item, GivenVelocity):
+            ours = m.relative_velocity(item.point, item.frame)
+            gap = pt.mixed_add(m.points, ours, pt.mixed_neg(m.vector(item.vector)))
+            if any(x > 1 for x in pt.gather(m.points, gap, 0)):
+                raise InputError(
+                    f"The velocity of {item.point!r} in {item.frame!r} is given as {item.vector}, "
+                    "which is not the derivative of its position.",
+                    name=item.point,
+                    value=str(item.vector),
+                    remedy="Leave it out, or correct the position or the velocity.",
+                )

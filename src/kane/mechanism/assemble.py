@@ -94,6 +94,9 @@ class _Assembly:
         self.point_links: dict[str, tuple[str, ReferenceFrame]] = {system.O.name: (system.N.name, system.N)}
         self.listed: set[str] = set()
         self.origins = {system.N.name: system.O}
+        for frame in system.frames.values():
+            if frame.origin is not None:
+                self.origins[frame.name] = frame.origin
         for point in system.points.values():
             for name in point.vector.frames():
                 if point.parent is not None:
@@ -243,3 +246,30 @@ def _merged(moves: Sequence[Move]) -> list[Move]:
         else:
             result.append(move)
     return [m for m in result if not (isinstance(m, Turn) and m.angle == Fraction(0))]
+
+
+def dot_product(system: System, a: FrameVector, b: FrameVector) -> Scalar:
+    """a . b, the parts of b turned into the frames of a."""
+    total: Scalar = Fraction(0)
+    for first in a.frames():
+        for second in b.frames():
+            part = list(b.part(second))
+            for move in reversed(_path(system.frames[first], system.frames[second])):
+                if not isinstance(move, Turn):
+                    raise InputError(
+                        "Dot products across a quaternion frame are not written out.", remedy="Use a measure instead."
+                    )
+                part = _turned(move, part)
+            for x, y in zip(a.part(first), part, strict=True):
+                total = f.add(total, f.mul(x, y))
+    return total
+
+
+def _turned(move: Turn, v: list[Scalar]) -> list[Scalar]:
+    """Components before a turn from components after it."""
+    c, s = f.function("cos", move.angle), f.function("sin", move.angle)
+    i, j = (move.axis + 1) % 3, (move.axis + 2) % 3
+    result = list(v)
+    result[i] = f.add(f.mul(c, v[i]), f.neg(f.mul(s, v[j])))
+    result[j] = f.add(f.mul(s, v[i]), f.mul(c, v[j]))
+    return result

@@ -17,8 +17,19 @@ from kane.mechanism import constraints as c
 from kane.mechanism import formula as f
 from kane.mechanism import loads as ld
 from kane.mechanism.basis import FrameVector, basis, vector
+from kane.mechanism.beams import Beam
 from kane.mechanism.formula import Formula, Scalar, ScalarLike
-from kane.mechanism.model import Axis, Mechanism, Move, Parameter, QuaternionTurn, SpeedDefinition, Turn, Vector
+from kane.mechanism.model import (
+    Axis,
+    Mechanism,
+    Move,
+    Parameter,
+    QuaternionTurn,
+    SpeedDefinition,
+    Translate,
+    Turn,
+    Vector,
+)
 
 _AXES: dict[Any, Axis] = {1: 0, 2: 1, 3: 2, "x": 0, "y": 1, "z": 2}
 
@@ -166,8 +177,8 @@ class System:
         self._quaternions: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._speeds: list[SpeedDefinition] = []
         self._parameters: list[Parameter] = []
-        self._loads: list[ld.Load] = []
-        self._constraints: list[c.Constraint] = []
+        self._loads: list[ld.Load | Beam] = []
+        self._constraints: list[c.Constraint | c.GivenVelocity] = []
         self.N = self.frames[inertial] = ReferenceFrame(self, inertial)
         self.O = self.points[origin] = Point(self, origin)
         self._gravity = FrameVector()
@@ -237,6 +248,12 @@ class System:
         return self.points[name]
 
     # measures
+
+    def dot(self, a: FrameVector, b: FrameVector) -> Formula:
+        """The dot product of two vectors given in any frames, as a formula in the angles between them."""
+        from kane.mechanism.assemble import dot_product
+
+        return f.formula(dot_product(self, a, b))
 
     def velocity(self, point: Point, frame: ReferenceFrame, axis: FrameVector) -> Formula:
         """The component along a basis vector of the velocity of a point in a frame."""
@@ -338,6 +355,49 @@ class System:
             else:
                 self._loads.append(element)
 
+    def beam(  # noqa: PLR0913
+        self,
+        name: str,
+        frame: ReferenceFrame,
+        start: Point,
+        shapes: Sequence[Formula],
+        coordinates: Sequence[Formula],
+        length: ScalarLike,
+        density: ScalarLike,
+        rigidity: ScalarLike,
+        **options: Any,
+    ) -> Beam:
+        """An elastic beam along x of a frame from a point: shapes of s = xi / L (beams.py), one coordinate each.
+
+        options: the other fields of Beam; scalars may be text.
+        """
+        link = self.frame(f"{name}.root").orient_axis(frame, 3, 0)
+        link.origin = start
+        scalars: dict[str, Any] = {k: f.exact(options.pop(k)) for k in ("axial_rigidity", "damping") if k in options}
+        names = tuple(str(q) for q in coordinates)
+        made = Beam(
+            name,
+            link.name,
+            f.exact(length),
+            f.exact(density),
+            f.exact(rigidity),
+            names,
+            tuple(shapes),
+            **scalars,
+            **options,
+        )
+        self._loads.append(made)
+        return made
+
+    def beam_end(self, name: str, beam: Beam, s: ScalarLike = 1) -> tuple[Point, ReferenceFrame]:
+        """A point and a frame that move and turn with the beam at s: for tip bodies and forces."""
+        shift, turn = beam.end(name, s).moves
+        assert isinstance(shift, Translate) and isinstance(turn, Turn)
+        root = self.frames[beam.link]
+        assert root.origin is not None
+        point = root.origin.locate_new(f"{name}.point", vector(root.name, shift.by))
+        return point, self.frame(name).orient_axis(root, turn.axis + 1, turn.angle)
+
     # constraints
 
     def holonomic(self, name: str, expression: ScalarLike) -> None:
@@ -367,6 +427,11 @@ class System:
         self._constraints.append(
             c.Rolling(name, body.name, contact.name, surface.name, frame.name, tuple(_axis(k) for k in axes))
         )
+
+    def given_velocity(self, point: Point, frame: ReferenceFrame, vector: FrameVector) -> None:
+        """A velocity of a point in a frame, derived by hand: it is checked against the derivative of the position."""
+        name = f"velocity of {point.name} in {frame.name}"
+        self._constraints.append(c.GivenVelocity(name, point.name, frame.name, vector))
 
     def mechanism(self) -> Mechanism:
         """The frozen description of everything declared.

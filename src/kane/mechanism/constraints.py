@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
+from kane.mechanism.basis import FrameVector
 from kane.mechanism.formula import Scalar, add, name, neg
 from kane.mechanism.model import Axis
 
@@ -57,22 +57,13 @@ class Rolling:
 
 
 @dataclass(frozen=True, slots=True)
-class AuxiliarySpeed:
-    """A motion that does not happen, let happen in the partial velocities only, to bring a nonworking force into
-    evidence.
-
-    velocity along axis of `frame` of the material point of `body` at `point` relative to that of `reaction`, or with
-    kind "angular" its angular velocity;
-    the force asked for is the one that keeps it zero.
-    """
+class GivenVelocity:
+    """A velocity of a point in a frame derived by hand, to be checked against the derivative of the position."""
 
     name: str
-    kind: Literal["force", "torque"]
-    body: str
-    reaction: str
+    point: str
     frame: str
-    axis: Axis
-    point: str = ""
+    vector: FrameVector
 
 
 Constraint = Holonomic | MotionConstraint | Coincident | Rolling

@@ -1,0 +1,130 @@
+"""The equations about an operating point: every Jacobian of the nonlinear equations, exact, evaluated there.
+
+Velocities, partial velocities and accelerations stay nonlinear until the derivatives are taken (Buffinton section
+6.5.1): nothing is
+linearised prematurely.  Constraints bring their multipliers along: the residual is F + F* + Aᵀ lambda.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kane.equations.conditions import Conditions, find_conditions
+from kane.equations.constrained import Array, Evaluator
+from kane.equations.programs import program_inputs
+from kane.equations.projection import Equations
+from kane.errors import InputError, UnknownNameError
+from kane.graph.arena import Ref
+from kane.graph.derivative import forward
+from kane.graph.evaluate import evaluate
+from kane.graph.program import Input, Program, build_program
+from kane.kinematics import points as pt
+
+
+@dataclass(frozen=True, slots=True)
+class Jacobians:
+    """What has to be evaluated at an operating point, as one program.
+
+    Functions: qdot, residual (F + F* + Aᵀ lambda), configuration phi, rates c, second (dc/dt), outputs; each with its
+    Jacobians by q, u, udot, lambda and f, named "residual_q" and so on.
+    """
+
+    equations: Equations
+    conditions: Conditions
+    program: Program
+    output_names: tuple[str, ...]
+    input_names: tuple[str, ...]
+    values: Mapping[str, float]
+    evaluator: Evaluator
+
+    def at(self, point: OperatingPoint) -> dict[str, Array]:
+        """All functions and Jacobians at an operating point."""
+        arrays: dict[str, Any] = {
+            "q": point.q, "u": point.u, "udot": point.udot, "f": point.f, "lambda": point.multipliers, "t": [point.t],
+            "p": [self.values[n] for n in self.equations.points.free],
+        }  # fmt: skip
+        return dict(self.evaluator(self.program, {item.name: arrays[item.name] for item in self.program.inputs}))
+
+
+@dataclass(frozen=True, slots=True)
+class OperatingPoint:
+    """A state with inputs, accelerations and multipliers: equilibrium, steady motion, or an instant of a trajectory."""
+
+    q: Array
+    u: Array
+    udot: Array
+    f: Array
+    multipliers: Array
+    t: float = 0.0
+
+
+def jacobians(
+    e: Equations,
+    outputs: Mapping[str, str] | None = None,
+    values: Mapping[str, float] | None = None,
+    evaluator: Evaluator = evaluate,
+) -> Jacobians:
+    """The program of all Jacobians of a mechanism's equations; `outputs`: formulas in states, inputs and measures."""
+    from kane.equations.steps import expression
+
+    g, s = e.graph, e.points.symbols
+    conditions = find_conditions(e)
+    m = len(conditions.names)
+    names = tuple(f"lambda {n}" for n in conditions.names)
+    multipliers = tuple(g.symbol(n) for n in names)
+    residual = [
+        g.add(r, g.dot(multipliers, (row[k] for row in conditions.jacobian))) for k, r in enumerate(e.residual)
+    ]
+    functions: dict[str, Sequence[Ref]] = {
+        "qdot": [s.rates[n] for n in e.points.coordinates.names],
+        "residual": residual,
+        "configuration": [x for x in conditions.values if x is not None],
+        "rates": conditions.rates,
+        "second": pt.time_derivative(e.points, conditions.rates) if m else [],
+        "outputs": [expression(e, text) for text in (outputs or {}).values()],
+    }
+    base = program_inputs(e, rates=True)
+    inputs = next((item.labels for item in base if item.name == "f"), ())
+    wrt: dict[str, Sequence[Ref]] = {
+        "q": s.q, "u": s.u, "udot": s.udot, "lambda": multipliers, "f": [g.symbol(n) for n in inputs]
+    }  # fmt: skip
+    listed: list[tuple[str, tuple[int, ...], Sequence[Ref]]] = []
+    for name, refs in functions.items():
+        listed.append((name, (len(refs),), list(refs)))
+        for by, symbols in wrt.items():
+            columns = [forward(g, list(refs), {x: g.one}) for x in symbols]
+            flat = [column[i] for i in range(len(refs)) for column in columns]
+            listed.append((f"{name}_{by}", (len(refs), len(symbols)), flat))
+    arrays = (*base, Input("lambda", names)) if names else base
+    known = {**e.points.mechanism.parameter_values, **(values or {})}
+    missing = [n for n in e.points.free if n not in known]
+    if missing:
+        raise InputError(f"Parameter {missing[0]!r} has no value.", name=missing[0], remedy="Give it in `values`.")
+    return Jacobians(
+        e, conditions, build_program(g, "operating", arrays, listed), tuple(outputs or {}), inputs, known, evaluator
+    )
+
+
+def find_point(j: Jacobians, q: Any, u: Any, f: Any = (), t: float = 0.0) -> OperatingPoint:
+    """The operating point at a state: accelerations and multipliers follow from the equations."""
+    from kane.equations.constrained import constrained
+
+    motion = constrained(j.equations, j.values, j.evaluator).accelerations(q, u, ordered(j.input_names, f), t)
+    return OperatingPoint(
+        np.asarray(q, float), np.asarray(u, float), motion.udot, ordered(j.input_names, f), motion.multipliers, t
+    )
+
+
+def ordered(names: Sequence[str], given: Any) -> Array:
+    """Values in the order of names, from an array or by name (missing names are 0)."""
+    if isinstance(given, Mapping):
+        wrong = [n for n in given if n not in names]
+        if wrong:
+            raise UnknownNameError(f"There is no {wrong[0]!r}; there are {', '.join(names) or 'none'}.", name=wrong[0])
+        return np.array([given.get(n, 0.0) for n in names], float)
+    array = np.asarray(given, float)
+    return array if array.size else np.zeros(len(names))

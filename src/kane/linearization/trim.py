@@ -1,0 +1,85 @@
+"""Equilibria and steady motions: states, inputs and multipliers at which the speeds do not change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kane.equations.constrained import Array, Evaluator
+from kane.equations.projection import Equations
+from kane.errors import ConvergenceError, UnknownNameError
+from kane.graph.evaluate import evaluate
+from kane.linearization.operating import OperatingPoint, jacobians, ordered
+
+
+def trim(  # noqa: PLR0913
+    e: Equations,
+    q: Any,
+    u: Any,
+    f: Any = (),
+    *,
+    free: Sequence[str],
+    steady: Sequence[str] | None = None,
+    t: float = 0.0,
+    values: Mapping[str, float] | None = None,
+    evaluator: Evaluator = evaluate,
+    tolerance: float = 1e-12,
+) -> OperatingPoint:
+    """The operating point with udot = 0 near a guess, changing only the coordinates, speeds and inputs named in `free`.
+
+    Rates of coordinates that are speeds are named `q1_dot`.  steady: the speeds whose rates are to vanish, by default
+    all; in a
+    steady turn the velocity components along fixed axes are left out.
+    Solves F + F* + Aᵀ lambda = 0, phi = 0, c = 0 and dc/dt = 0 by Newton's method (least changes).  Raises
+    ConvergenceError with the
+    speed whose equation stays unbalanced.
+    """
+    j = jacobians(e, None, values, evaluator)
+    c = e.points.coordinates
+    rates = tuple(f"{n}_dot" if n in c.names else n for n in c.speeds)
+    groups: dict[str, tuple[str, ...]] = {"q": c.names, "u": rates, "f": j.input_names}
+    known = [n for names in groups.values() for n in names]
+    for name in free:
+        if name not in known:
+            raise UnknownNameError(f"There is no {name!r} to adjust; there are {', '.join(known)}.", name=name)
+    state = {"q": np.array(ordered(c.names, q)), "u": np.array(ordered(rates, u)), "f": ordered(j.input_names, f)}
+    multipliers = np.zeros(len(j.conditions.names))
+    state["udot"] = np.zeros(len(rates))
+    picked = {key: [k for k, n in enumerate(names) if n in free] for key, names in groups.items()}
+    picked["udot"] = [k for k, n in enumerate(rates) if steady is not None and n not in steady]
+    blocks = ("residual", "configuration", "rates", "second")
+    for _ in range(80):
+        d = j.at(OperatingPoint(state["q"], state["u"], state["udot"], state["f"], multipliers, t))
+        gap = np.concatenate([d[key] for key in blocks])
+        columns = [np.vstack([d[f"{key}_{by}"][:, at] for key in blocks]) for by, at in picked.items()]
+        columns.append(np.vstack([d["residual_lambda"], np.zeros((len(gap) - len(c.speeds), len(multipliers)))]))
+        step = np.linalg.lstsq(np.hstack(columns), -gap, rcond=1e-12)[0]
+        size = np.abs(step).max(initial=0.0)
+        for key, at in picked.items():
+            state[key][at] += step[: len(at)]
+            step = step[len(at) :]
+        multipliers = multipliers + step
+        state["q"] = _unit(c.quaternions, c.names, state["q"])
+        if size < tolerance * (1 + np.abs(state["q"]).max(initial=0.0)):
+            break
+    d = j.at(OperatingPoint(state["q"], state["u"], state["udot"], state["f"], multipliers, t))
+    gap = np.concatenate([d[key] for key in blocks])
+    if np.abs(gap).max(initial=0.0) > 1e-8 * (1 + np.abs(d["residual_f"]).max(initial=0.0)):
+        k = int(np.argmax(np.abs(gap)))
+        held = [n for n, v in zip(j.conditions.names, j.conditions.values, strict=True) if v is not None]
+        label = [*(f"equation of {n}" for n in c.speeds), *held, *j.conditions.names, *j.conditions.names][k]
+        raise ConvergenceError(
+            f"No equilibrium found by changing {', '.join(free)}: {label} stays unbalanced by {gap[k]:.3g}.",
+            name=label,
+            value=float(gap[k]), remedy="Free more coordinates or inputs, or start nearer.",
+        )  # fmt: skip
+    return OperatingPoint(state["q"], state["u"], state["udot"], state["f"], multipliers, t)
+
+
+def _unit(groups: Sequence[tuple[tuple[str, ...], tuple[str, ...]]], names: Sequence[str], q: Array) -> Array:
+    for group, _ in groups:
+        at = [list(names).index(n) for n in group]
+        q[at] /= np.linalg.norm(q[at])
+    return q

@@ -1,0 +1,138 @@
+"""Mechanisms declared by hand: a bead in a turning tube, a rolling disc, a four-bar linkage."""
+
+import numpy as np
+import pytest
+
+from kane.equations.conditions import embed
+from kane.equations.constrained import constrained
+from kane.equations.programs import matrices_program, motion_program, program_of
+from kane.equations.projection import kane_equations
+from kane.errors import ConvergenceError, InputError
+from kane.graph.evaluate import evaluate
+from kane.mechanism.builder import System, cos, dot, sin
+
+
+def bead():
+    """A bead P in a tube that is tilted by beta on a turntable, and a particle Q that hangs from it."""
+    s = System("bead")
+    r, phi = s.coordinates("r phi")
+    m, mq, L, beta, W, g = s.parameters(m=0.8, mq=0.3, L=0.25, beta=0.35, W=4, g=9.81)
+    u1, u2 = s.speeds(u1=dot(r), u2=dot(phi))
+    B = s.N.orient_new_axis("B", 3, W * s.t)
+    tube = cos(beta) * B.x + sin(beta) * B.z
+    P = s.O.locate_new("P", r * tube)
+    Q = P.locate_new("Q", L * (sin(phi) * B.x - cos(phi) * B.z))
+    s.particle("P", P, m)
+    s.particle("Q", Q, mq)
+    s.gravity(-g * s.N.z)
+    return s, P, Q, B, tube, u1, u2
+
+
+def test_bead_on_turntable():
+    s, P, _, B, tube, u1, _ = bead()
+    s.given_velocity(P, B, u1 * tube)
+    e = kane_equations(s.mechanism(), parameters=())
+    state = {"q": [0.4, 0.3], "u": [0.5, -1.2], "t": [0.7]}
+    out = evaluate(matrices_program(e), state)
+    assert np.allclose(out["mass_matrix"], [[1.1, 0.07490626953], [0.07490626953, 0.01875]], atol=1e-11)
+    assert np.allclose(evaluate(motion_program(e), state)["udot"], [2.059496412452, 7.667112519377], rtol=1e-11)
+    speed = program_of(e, "speed", [("v", (3,), e.points.stations[e.points.station("P")].vel)])
+    assert np.linalg.norm(evaluate(speed, state)["v"]) == pytest.approx(1.583981691726, abs=1e-12)
+
+
+def test_a_velocity_given_in_the_wrong_frame_is_refused():
+    s, P, _, _, tube, u1, _ = bead()
+    s.given_velocity(P, s.N, u1 * tube)
+    with pytest.raises(InputError, match="'P' in 'N'"):
+        kane_equations(s.mechanism())
+
+
+def disc(plane_coordinates=True):
+    """A thin disc that rolls on a level plane: yaw, lean, spin; its contact point's place is located on the plane."""
+    s = System("disc")
+    q1, q2, q3, x, y = s.coordinates("q1 q2 q3 x y")
+    m, r, g = s.parameters(m=2, r=0.25, g=9.81)
+    Y = s.N.orient_new_axis("Y", 3, q1)
+    K = Y.orient_new_axis("K", 1, q2)
+    D = K.orient_new_axis("D", 2, q3)
+    contact = s.O.locate_new("C", x * s.N.x + y * s.N.y)
+    centre = contact.locate_new("D*", r * K.z)
+    s.body("D", D, centre, m, (m * r**2 / 4, m * r**2 / 2, m * r**2 / 4))
+    s.gravity(-g * s.N.z)
+    s.roll("rolling", D, contact, s.N, s.N)
+    return s
+
+
+DISC_Q, DISC_RATES = [0.4, 0.35, 0.2], [1.1, -0.4, 6.0]
+DISC_WANTED = [5.109792880241, 18.593831558172, -1.063263452431]
+
+
+def test_rolling_disc_with_multipliers():
+    e = kane_equations(disc().mechanism(), parameters=())
+    c = constrained(e)
+    q = [*DISC_Q, 0, 0]
+    u = c.consistent_speeds(q, [*DISC_RATES, 0, 0], keep=("q1", "q2", "q3"))
+    motion = c.accelerations(q, u)
+    assert np.allclose(motion.udot[:3], DISC_WANTED, rtol=1e-11)
+    assert all(motion.determined)
+    speed = program_of(e, "speed", [("v", (3,), e.points.stations[e.points.station("D*")].vel)])
+    v = evaluate(speed, {"q": q, "u": u, "t": [0]})["v"]
+    assert np.linalg.norm(v) == pytest.approx(1.597429997197, abs=1e-11)
+
+
+def test_rolling_disc_with_dependent_speeds():
+    e = kane_equations(disc().mechanism(), parameters=())
+    embedded = embed(e, ("x", "y"))
+    g, s = e.graph, e.points.symbols
+    program = program_of(
+        e, "residual", [("residual", (3,), embedded.residual), ("u", (5,), embedded.speeds)], rates=True
+    )
+    state = {"q": [*DISC_Q, 0, 0], "u": [*DISC_RATES, np.nan, np.nan], "t": [0]}
+    out = evaluate(program, {**state, "udot": [*DISC_WANTED, np.nan, np.nan]})
+    assert np.abs(out["residual"]).max() < 1e-10
+    off = evaluate(program, {**state, "udot": [*(np.array(DISC_WANTED) + 1), np.nan, np.nan]})["residual"]
+    assert np.abs(off).max() > 0.1
+    assert g.value_of(s.u[0]) is None
+
+
+def four_bar(absolute=True):
+    """Ground pivots O and C; crank OA, coupler AB, rocker CB closed at B."""
+    s = System("four_bar")
+    t1, t2, t3 = s.coordinates("t1 t2 t3")
+    T = s.inputs("T")
+    N = s.N
+    frames = [N.orient_new_axis(n, 3, t) for n, t in zip("ABC", (t1, t2, t3), strict=True)]
+    C0 = s.O.locate_new("C0", N.x)
+    P = s.O.locate_new("P", frames[0].x * 0.3)
+    B1 = P.locate_new("B1", frames[1].x * 0.9)
+    B2 = C0.locate_new("B2", frames[2].x * 0.8)
+    for name, frame, start, length, mass in (
+        ("crank", frames[0], s.O, "0.3", "0.5"),
+        ("coupler", frames[1], P, "0.9", "1.2"),
+        ("rocker", frames[2], C0, "0.8", "0.9"),
+    ):
+        centre = start.locate_new(f"{name}*", frame.x * f"{length}/2")
+        s.body(name, frame, centre, mass, (0, 0, f"{mass}*{length}**2/12"))
+    s.gravity(N.y * -9.81)
+    s.torque("drive", frames[0], T * N.z)
+    s.coincide("B", B1, B2, N, axes=(1, 2))
+    return s
+
+
+def test_four_bar():
+    c = constrained(kane_equations(four_bar().mechanism()))
+    q = c.consistent_configuration([np.pi / 3, 0.6, 1.7], keep=("t1",))
+    assert np.allclose(q, [1.047197551197, 0.63059891954, 1.725276185423], atol=1e-11)
+    u = c.consistent_speeds(q, [2.0, 0, 0], keep=("t1",))
+    assert np.allclose(u, [2.0, -0.470530838369, 0.341467104572], atol=1e-11)
+    motion = c.accelerations(q, u, f=[0.4])
+    assert np.allclose(motion.udot, [-11.092381195004, 3.775524389711, -0.130370540369], rtol=1e-10)
+    assert c.dependent_speeds(q) and len(c.dependent_speeds(q)) == 2
+
+
+def test_a_state_that_contradicts_a_constraint_is_named():
+    c = constrained(kane_equations(four_bar().mechanism()))
+    with pytest.raises(InputError, match=r"B\.[xy].*position residual"):
+        c.accelerations([1.0, 0.6, 1.7], [0, 0, 0], f=[0.4])
+    with pytest.raises(ConvergenceError):
+        c.consistent_configuration([3.0, 0.6, 0.1], keep=("t1", "t3"))
