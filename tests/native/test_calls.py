@@ -93,7 +93,7 @@ class TestArrays:
     def f(self, two_link: Program) -> NativeFunction:
         return compile_program(two_link, default_parameters=P)
 
-    @pytest.mark.parametrize("n", [0, 1, 2, 3, 7, 8, 9, 31, 64, 1003])
+    @pytest.mark.parametrize("n", [0, 1, 2, 3, 7, 8, 9, 31, 64, 67, 256, 515, 1003])
     def test_batch_sizes_and_layouts(self, f: NativeFunction, n: int) -> None:
         q, qd, qdd = states(f.program, (n,))[:3]
         expected = np.array([f(*x) for x in zip(q, qd, qdd, strict=True)]).reshape(n, 2)
@@ -433,6 +433,19 @@ def test_out_of_a_batch_with_matrices(random_program: Make) -> None:
         np.testing.assert_allclose(out, expected, rtol=0 if out.dtype == np.float64 else 1e-6)
     with pytest.raises(ShapeError, match=r"\(10, 3, 2\), expected \(10, 2, 3\)"):
         f(x_, out=np.empty((10, 3, 2)))
+
+
+@pytest.mark.parametrize("n", [255, 256, 257, 768])
+def test_columns_that_share_cache_sets(random_program: Make, n: int) -> None:
+    """Five and more columns a multiple of 2 KiB apart go through the scratch."""
+    program = random_program(2)
+    f = compile_program(program)
+    arrays = states(program, (n,))
+    rows = f(*arrays)
+    columns = f(*(np.asfortranarray(a) for a in arrays))
+    for a, b in zip(rows, columns, strict=True):
+        assert_same_bits(a, b)
+        assert n < 2 or b.strides[0] == 8
 
 
 def test_refusals(two_link: Program, random_program: Make) -> None:

@@ -1,291 +1,131 @@
 """The loop over a batch as LLVM IR: a vector of states at a time, any strides, the remainder included.
 
 `@batch(n, pointers, batch_strides, element_strides, c)`: one entry an array, inputs before outputs, strides in bytes.
-Where neighbouring states are neighbours in memory (columns) the kernel reads and writes in place; otherwise a vector of
-states is transposed through a scratch that stays in the first-level cache.  Lanes beyond the last state repeat it.
+States go through in blocks.  Where neighbouring states are neighbours in memory (columns) the kernel reads and writes
+in place, unless columns are a multiple of 2 KiB apart, whose lines push each other out of the cache; otherwise a block
+is transposed or copied through a scratch that stays in the first-level cache.  Lanes beyond the last state repeat it.
 """
 
 from __future__ import annotations
 
 from kane.graph.program import Program
 from kane.native.text import Type
+from kane.native.transpose import chunk_of, move_functions
+
+SCRATCH = 24 * 1024  # bytes of a block
+LONGEST = 64  # states of a block at most
+FEW = 4  # columns that fit the ways of a cache whatever their distance
+CONFLICT = 2048  # bytes; columns at multiples of it share few sets of a cache
 
 
 def batch_function(program: Program, t: Type) -> str:
     """IR of `@batch`, calling `@state_v`."""
-    arrays = [(f"in{i}", a.size) for i, a in enumerate(program.inputs) if a.kind == "state"]
+    inputs = [(f"in{i}", a.size) for i, a in enumerate(program.inputs) if a.kind == "state"]
     outputs = [(f"out{i}", len(o.refs)) for i, o in enumerate(program.outputs)]
+    arrays = inputs + outputs
+    block = _block(t, sum(size for _, size in arrays))
+    step = block * t.scalar_bytes
     lines: list[str] = []
-    for n, (name, size) in enumerate(arrays + outputs):
-        lines += [
-            f"%{name}_buffer = alloca i8, i64 {max(size, 1) * t.bytes}, align 64",
-            f"%{name}_p = getelementptr i8, ptr %pointers, i64 {8 * n}",
-            f"%{name}_b = getelementptr i8, ptr %batch_strides, i64 {8 * n}",
-            f"%{name}_e = getelementptr i8, ptr %element_strides, i64 {8 * n}",
-            f"%{name}_base = load ptr, ptr %{name}_p, align 8",
-            f"%{name}_bs = load i64, ptr %{name}_b, align 8",
-            f"%{name}_es = load i64, ptr %{name}_e, align 8",
-            f"%{name}_unit = icmp eq i64 %{name}_bs, {t.scalar_bytes}",
-        ]
+    for n, (name, size) in enumerate(arrays):
+        lines += _argument(t, n, name, size, step)
     lines += [
         "%some = icmp sgt i64 %n, 0",
         "br i1 %some, label %loop, label %end",
         "loop:",
         "%i = phi i64 [0, %start], [%next, %latch]",
         "%left = sub i64 %n, %i",
-        f"%full = icmp sge i64 %left, {t.lanes}",
-        f"%m = select i1 %full, i64 {t.lanes}, i64 %left",
+        f"%whole = icmp sge i64 %left, {t.lanes}",  # else the last states, fewer than a vector
+        f"%long = icmp sge i64 %left, {block}",
+        f"%most = select i1 %long, i64 {block}, i64 %left",
+        f"%even = and i64 %most, {-t.lanes}",
+        "%count = select i1 %whole, i64 %even, i64 %left",
+        f"%vectors = sdiv i64 %even, {t.lanes}",
+        "%groups = select i1 %whole, i64 %vectors, i64 1",
+        f"%m = select i1 %whole, i64 {t.lanes}, i64 %left",
+        f"%length = mul i64 %groups, {t.bytes}",
     ]
-    for name, _ in arrays + outputs:
-        lines += [
-            f"%{name}_offset = mul i64 %i, %{name}_bs",
-            f"%{name}_here = getelementptr i8, ptr %{name}_base, i64 %{name}_offset",
-            f"%{name}_direct = and i1 %full, %{name}_unit",
-            f"%{name}_at = select i1 %{name}_direct, ptr %{name}_here, ptr %{name}_buffer",
-            f"%{name}_step = select i1 %{name}_direct, i64 %{name}_es, i64 {t.bytes}",
-        ]
-    for name, size in arrays:
-        lines += [
-            f"br i1 %{name}_direct, label %{name}_ready, label %{name}_pack",
-            f"{name}_pack:",
-            f"call void @pack_{_chunk(t, size)}(ptr %{name}_here, {_steps(name, size)}, ptr %{name}_buffer)",
-            f"br label %{name}_ready",
-            f"{name}_ready:",
-        ]
-    lines.append(f"call void @state_v(ptr %c, {', '.join(f'ptr %{n}_at, i64 %{n}_step' for n, _ in arrays + outputs)})")
+    for name, _ in arrays:
+        lines += _place(name, step)
+    for name, size in inputs:
+        lines += _move(t, name, size, step, "pack")
+    before = f"{inputs[-1][0]}_ready" if inputs else "loop"
+    lines += ["br label %kernel", "kernel:", f"%g = phi i64 [0, %{before}], [%g1, %kernel]"]
+    lines.append(f"%g_at = mul i64 %g, {t.bytes}")
+    lines += [f"%{name}_g = getelementptr i8, ptr %{name}_at, i64 %g_at" for name, _ in arrays]
+    lines += [
+        f"call void @state_v(ptr %c, {', '.join(f'ptr %{name}_g, i64 %{name}_step' for name, _ in arrays)})",
+        "%g1 = add i64 %g, 1",
+        "%more_g = icmp slt i64 %g1, %groups",
+        "br i1 %more_g, label %kernel, label %given",
+        "given:",
+    ]
     for name, size in outputs:
-        lines += [
-            f"br i1 %{name}_direct, label %{name}_done, label %{name}_unpack",
-            f"{name}_unpack:",
-            f"call void @unpack_{_chunk(t, size)}(ptr %{name}_buffer, ptr %{name}_here, {_steps(name, size)})",
-            f"br label %{name}_done",
-            f"{name}_done:",
-        ]
+        lines += _move(t, name, size, step, "unpack")
     lines += [
         "br label %latch",
         "latch:",
-        f"%next = add i64 %i, {t.lanes}",
+        "%next = add i64 %i, %count",
         "%more = icmp slt i64 %next, %n",
         "br i1 %more, label %loop, label %end",
         "end:",
         "ret void",
     ]
+    moves = move_functions(t, {chunk_of(t, size) for _, size in inputs}, {chunk_of(t, size) for _, size in outputs})
     head = "define void @batch(i64 %n, ptr %pointers, ptr %batch_strides, ptr %element_strides, ptr %c) {"
-    packs = [_pack(t, chunk) for chunk in sorted({_chunk(t, size) for _, size in arrays})]
-    unpacks = [_unpack(t, chunk) for chunk in sorted({_chunk(t, size) for _, size in outputs})]
-    return "\n".join([*packs, *unpacks, head, "start:", *("  " + line for line in lines), "}", ""])
+    return "\n".join([moves, head, "start:", *("  " + line for line in lines), "}", ""])
 
 
-def _steps(name: str, size: int) -> str:
-    return f"i64 %{name}_bs, i64 %{name}_es, i64 {size}, i64 %m"
+def _block(t: Type, elements: int) -> int:
+    """States of a block: a power of two whose scratch fits."""
+    fitting = SCRATCH // (max(elements, 1) * t.scalar_bytes)
+    return max(t.lanes, min(LONGEST, 1 << max(fitting, 1).bit_length() - 1))
 
 
-def _chunk(t: Type, size: int) -> int:
-    """The largest power of two of elements that an array and a vector hold."""
-    return min(t.lanes, 1 << max(size.bit_length() - 1, 0))
-
-
-def _transpose(t: Type, chunk: int, names: list[str], lines: list[str]) -> list[str]:
-    """Exchange rows and lanes within blocks of chunk x chunk; its own inverse."""
-    distance = 1
-    while distance < chunk:
-        low = [t.lanes + lane - distance if lane & distance else lane for lane in range(t.lanes)]
-        high = [t.lanes + lane if lane & distance else lane + distance for lane in range(t.lanes)]
-        made = list(names)
-        for i in range(chunk):
-            if not i & distance:
-                j = i + distance
-                for k, mask in ((i, low), (j, high)):
-                    made[k] = f"%d{distance}_{k}"
-                    pair = f"{t.name} {names[i]}, {t.name} {names[j]}"
-                    lines.append(f"{made[k]} = shufflevector {pair}, {_mask(mask)}")
-        names, distance = made, 2 * distance
-    return names
-
-
-def _mask(lanes: list[int]) -> str:
-    return f"<{len(lanes)} x i32> <" + ", ".join(f"i32 {lane}" for lane in lanes) + ">"
-
-
-def _chunks_loop(t: Type, chunk: int, body: list[str], exits: str) -> list[str]:
-    """A loop over elements %c0 = 0, chunk, ...; the last chunk overlaps the one before where it has to."""
+def _argument(t: Type, n: int, name: str, size: int, step: int) -> list[str]:
+    """Scratch, address and strides of array n, and whether it can be used in place."""
     return [
-        f"%last_c = sub i64 %count, {chunk}",
-        "br label %chunks",
-        "chunks:",
-        "%c0 = phi i64 [0, %fast], [%c2, %chunks]",
-        f"%c_at = mul i64 %c0, {t.scalar_bytes}",
-        *body,
-        f"%c1 = add i64 %c0, {chunk}",
-        "%over = icmp sgt i64 %c1, %last_c",
-        "%c2 = select i1 %over, i64 %last_c, i64 %c1",
-        "%more_c = icmp slt i64 %c0, %last_c",
-        f"br i1 %more_c, label %chunks, label %{exits}",
+        f"%{name}_buffer = alloca i8, i64 {max(size, 1) * step}, align 64",
+        f"%{name}_p = getelementptr i8, ptr %pointers, i64 {8 * n}",
+        f"%{name}_b = getelementptr i8, ptr %batch_strides, i64 {8 * n}",
+        f"%{name}_e = getelementptr i8, ptr %element_strides, i64 {8 * n}",
+        f"%{name}_base = load ptr, ptr %{name}_p, align 8",
+        f"%{name}_bs = load i64, ptr %{name}_b, align 8",
+        f"%{name}_es = load i64, ptr %{name}_e, align 8",
+        f"%{name}_unit = icmp eq i64 %{name}_bs, {t.scalar_bytes}",
+        f"%{name}_low = and i64 %{name}_es, {CONFLICT - 1}",
+        f"%{name}_apart = icmp ne i64 %{name}_low, {0 if size > FEW else -1}",
+        f"%{name}_good = and i1 %{name}_unit, %{name}_apart",
     ]
 
 
-def _fast(condition: str, otherwise: str, lines: list[str]) -> list[str]:
-    """Take these lines where the condition holds (and there are any)."""
-    if not lines:
-        return [f"br label %{otherwise}", f"{otherwise}:"]
-    return [f"br i1 %{condition}, label %fast, label %{otherwise}", "fast:", *lines, f"{otherwise}:"]
-
-
-def _rows_in(t: Type, chunk: int) -> list[str]:
-    row = t.widened(chunk)
-    lines: list[str] = []
-    for lane in range(t.lanes):
-        lines += [
-            f"%cp{lane} = getelementptr i8, ptr %lane{lane}, i64 %c_at",
-            f"%row_{lane} = load {row.name}, ptr %cp{lane}, align {t.scalar_bytes}",
-        ]
-    wide = []
-    for r in range(chunk):  # rows r, r + chunk, ... one behind the other
-        parts, width, level = [f"%row_{lane}" for lane in range(r, t.lanes, chunk)], chunk, 0
-        while len(parts) > 1:
-            joined = []
-            for k in range(0, len(parts), 2):
-                name = f"%j{r}_{level}_{k}"
-                half = t.widened(width).name
-                lines.append(
-                    f"{name} = shufflevector {half} {parts[k]}, {half} {parts[k + 1]}, {_mask(list(range(2 * width)))}"
-                )
-                joined.append(name)
-            parts, width, level = joined, 2 * width, level + 1
-        wide.append(parts[0])
-    for k, name in enumerate(_transpose(t, chunk, wide, lines)):
-        lines += [
-            f"%e{k} = add i64 %c0, {k}",
-            f"%ep{k} = getelementptr {t.name}, ptr %buffer, i64 %e{k}",
-            f"store {t.name} {name}, ptr %ep{k}, align {t.bytes}",
-        ]
-    return _chunks_loop(t, chunk, lines, "end")
-
-
-def _rows_out(t: Type, chunk: int) -> list[str]:
-    row = t.widened(chunk)
-    lines: list[str] = []
-    for k in range(chunk):
-        lines += [
-            f"%e{k} = add i64 %c0, {k}",
-            f"%ep{k} = getelementptr {t.name}, ptr %buffer, i64 %e{k}",
-            f"%ev{k} = load {t.name}, ptr %ep{k}, align {t.bytes}",
-        ]
-    names = _transpose(t, chunk, [f"%ev{k}" for k in range(chunk)], lines)
-    for lane in range(t.lanes):
-        name = names[lane % chunk]
-        if chunk < t.lanes:
-            first = lane // chunk * chunk
-            mask = _mask(list(range(first, first + chunk)))
-            lines.append(f"%part{lane} = shufflevector {t.name} {name}, {t.name} {name}, {mask}")
-            name = f"%part{lane}"
-        lines += [
-            f"%cp{lane} = getelementptr i8, ptr %lane{lane}, i64 %c_at",
-            f"store {row.name} {name}, ptr %cp{lane}, align {t.scalar_bytes}",
-        ]
-    return _chunks_loop(t, chunk, lines, "end")
-
-
-def _pack(t: Type, chunk: int) -> str:
-    """IR of `@pack_<chunk>`: element k of m states (lanes beyond repeat the last) side by side, for each k.
-
-    Rows of neighbouring elements are read `chunk` elements at a time and transposed in registers.
-    """
-    word, size = t.scalar, t.scalar_bytes
-    lines = ["%some = icmp sgt i64 %count, 0", "%last = sub i64 %m, 1"]
-    for lane in range(t.lanes):
-        lines += [
-            f"%in{lane} = icmp slt i64 {lane}, %m",
-            f"%row{lane} = select i1 %in{lane}, i64 {lane}, i64 %last",
-            f"%offset{lane} = mul i64 %row{lane}, %bs",
-            f"%lane{lane} = getelementptr i8, ptr %from, i64 %offset{lane}",
-        ]
-    lines += [
-        f"%rows = icmp eq i64 %es, {size}",
-        *_fast("rows", "slow", _rows_in(t, chunk) if chunk > 1 else []),
-        "br i1 %some, label %loop, label %end",
-        "loop:",
-        "%k = phi i64 [0, %slow], [%k1, %loop]",
-        "%at = phi i64 [0, %slow], [%at1, %loop]",
+def _place(name: str, step: int) -> list[str]:
+    """Where the kernel finds the block's first state: in place or in the scratch."""
+    return [
+        f"%{name}_offset = mul i64 %i, %{name}_bs",
+        f"%{name}_here = getelementptr i8, ptr %{name}_base, i64 %{name}_offset",
+        f"%{name}_direct = and i1 %whole, %{name}_good",
+        f"%{name}_column = and i1 %whole, %{name}_unit",
+        f"%{name}_at = select i1 %{name}_direct, ptr %{name}_here, ptr %{name}_buffer",
+        f"%{name}_step = select i1 %{name}_direct, i64 %{name}_es, i64 {step}",
     ]
-    before = "undef"
-    for lane in range(t.lanes):
-        lines += [
-            f"%p{lane} = getelementptr i8, ptr %lane{lane}, i64 %at",
-            f"%x{lane} = load {word}, ptr %p{lane}, align {size}",
-            f"%v{lane} = insertelement {t.name} {before}, {word} %x{lane}, i32 {lane}",
-        ]
-        before = f"%v{lane}"
-    lines += [
-        f"%to = getelementptr {t.name}, ptr %buffer, i64 %k",
-        f"store {t.name} {before}, ptr %to, align {t.bytes}",
-        "%k1 = add i64 %k, 1",
-        "%at1 = add i64 %at, %es",
-        "%more = icmp slt i64 %k1, %count",
-        "br i1 %more, label %loop, label %end",
-        "end:",
-        "ret void",
-    ]
-    steps = "i64 %bs, i64 %es, i64 %count, i64 %m"
-    head = f"define internal void @pack_{chunk}(ptr noalias %from, {steps}, ptr noalias %buffer) noinline {{"
-    return "\n".join([head, "start:", *("  " + line for line in lines), "}"])
 
 
-def _unpack(t: Type, chunk: int) -> str:
-    """IR of `@unpack_<chunk>`: the reverse, only the first m lanes."""
-    word, size = t.scalar, t.scalar_bytes
-    lines = ["%some = icmp sgt i64 %count, 0"]
-    for lane in range(t.lanes):
-        lines += [f"%offset{lane} = mul i64 {lane}, %bs", f"%lane{lane} = getelementptr i8, ptr %to, i64 %offset{lane}"]
-    lines += [
-        f"%full = icmp eq i64 %m, {t.lanes}",
-        "br i1 %some, label %sort, label %end",
-        "sort:",
-        f"%rows = icmp eq i64 %es, {size}",
-        "%whole = and i1 %rows, %full",
-        *_fast("whole", "which", _rows_out(t, chunk) if chunk > 1 else []),
-        "br i1 %full, label %loop, label %each",
-        "loop:",
-        "%k = phi i64 [0, %which], [%k1, %loop]",
-        "%at = phi i64 [0, %which], [%at1, %loop]",
-        f"%from_k = getelementptr {t.name}, ptr %buffer, i64 %k",
-        f"%v = load {t.name}, ptr %from_k, align {t.bytes}",
+def _move(t: Type, name: str, size: int, step: int, what: str) -> list[str]:
+    """Fill the scratch of an input, or empty that of an output, where it is not used in place."""
+    if not size:
+        return [f"br label %{name}_ready", f"{name}_ready:"]
+    array, buffer = f"ptr %{name}_here, i64 %{name}_es", f"ptr %{name}_buffer, i64 {step}"
+    first, second = (array, buffer) if what == "pack" else (buffer, array)
+    steps = f"i64 %{name}_bs, i64 %{name}_es, i64 {size}, i64 %m, i64 {step}"
+    return [
+        f"br i1 %{name}_direct, label %{name}_ready, label %{name}_move",
+        f"{name}_move:",
+        f"br i1 %{name}_column, label %{name}_copy, label %{name}_{what}",
+        f"{name}_copy:",
+        f"call void @copy_columns({first}, {second}, i64 {size}, i64 %length)",
+        f"br label %{name}_ready",
+        f"{name}_{what}:",
+        f"call void @{what}s_{chunk_of(t, size)}(ptr %{name}_here, {steps}, ptr %{name}_buffer, i64 %groups)",
+        f"br label %{name}_ready",
+        f"{name}_ready:",
     ]
-    for lane in range(t.lanes):
-        lines += [
-            f"%x{lane} = extractelement {t.name} %v, i32 {lane}",
-            f"%p{lane} = getelementptr i8, ptr %lane{lane}, i64 %at",
-            f"store {word} %x{lane}, ptr %p{lane}, align {size}",
-        ]
-    lines += [
-        "%k1 = add i64 %k, 1",
-        "%at1 = add i64 %at, %es",
-        "%more = icmp slt i64 %k1, %count",
-        "br i1 %more, label %loop, label %end",
-        "each:",
-        "%l = phi i64 [0, %which], [%l1, %each_latch]",
-        "%row = mul i64 %l, %bs",
-        "%to_l = getelementptr i8, ptr %to, i64 %row",
-        f"%from_l = getelementptr {word}, ptr %buffer, i64 %l",
-        "br label %each_k",
-        "each_k:",
-        "%j = phi i64 [0, %each], [%j1, %each_k]",
-        "%source = mul i64 %j, " + str(t.bytes),
-        "%from_lk = getelementptr i8, ptr %from_l, i64 %source",
-        "%target = mul i64 %j, %es",
-        "%to_lk = getelementptr i8, ptr %to_l, i64 %target",
-        f"%y = load {word}, ptr %from_lk, align {size}",
-        f"store {word} %y, ptr %to_lk, align {size}",
-        "%j1 = add i64 %j, 1",
-        "%more_k = icmp slt i64 %j1, %count",
-        "br i1 %more_k, label %each_k, label %each_latch",
-        "each_latch:",
-        "%l1 = add i64 %l, 1",
-        "%more_l = icmp slt i64 %l1, %m",
-        "br i1 %more_l, label %each, label %end",
-        "end:",
-        "ret void",
-    ]
-    steps = "i64 %bs, i64 %es, i64 %count, i64 %m"
-    head = f"define internal void @unpack_{chunk}(ptr noalias %buffer, ptr noalias %to, {steps}) noinline {{"
-    return "\n".join([head, "start:", *("  " + line for line in lines), "}"])

@@ -12,8 +12,9 @@ import numpy as np
 
 from kane.graph import evaluate
 from kane.graph.program import INPUT_OP, Input, Program
+from kane.native.assembly import parameter
 from kane.native.batch import batch_function
-from kane.native.entry import entry_functions, parameter
+from kane.native.doors import entry_functions
 from kane.native.host import Dtype, Host
 from kane.native.interpreter import fill
 from kane.native.kernel import Constants, constants_function, state_functions, support

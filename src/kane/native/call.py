@@ -13,8 +13,9 @@ import numpy as np
 
 from kane.errors import ShapeError
 from kane.graph.program import Input
+from kane.native.assembly import parameter
 from kane.native.build import Code
-from kane.native.entry import RELEASE_ABOVE, parameter
+from kane.native.entry import RELEASE_ABOVE
 
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]

@@ -10,9 +10,9 @@ import numpy as np
 
 from kane.errors import ShapeError, UnsupportedError
 from kane.graph.program import Program
+from kane.native.assembly import parameter
 from kane.native.build import Choices, Code, make_code, prepared
 from kane.native.call import General, checked
-from kane.native.entry import parameter
 from kane.native.host import Dtype, this_host
 from kane.native.interpreter import NO_ARGUMENTS, builtin, directly_called, fill, has_fast_calls, method, set_entry
 

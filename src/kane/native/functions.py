@@ -57,7 +57,7 @@ def _extreme(compare: str) -> Emit:
 
 
 INLINE: dict[str, Emit] = {
-    "sqrt": _sqrt, "abs": _abs, "sign": _sign, "select": _select, "min": _extreme("olt"), "max": _extreme("ogt"),
+    "sqrt": _sqrt, "abs": _abs, "sign": _sign, "select": _select, "min": _extreme("ole"), "max": _extreme("oge"),
 }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kane.native.entry import SLOTS
+from kane.native.assembly import SLOTS
 
 NO_ARGUMENTS = 0x04  # METH_NOARGS
 OUT = sys.intern("out")
