@@ -1,0 +1,233 @@
+"""Identifier: parameters of a robot from logs, in the manners of scikit-learn."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from kane.equations.base_columns import Rotors
+from kane.errors import KaneError, MissingExtraError, UnsupportedError
+from kane.identification.checks import Finding, broken_samples, check_log, moved, refuse
+from kane.identification.consistent import PRIOR, Consistent, consistent_fit, impossible_bodies
+from kane.identification.estimate import (
+    Estimate,
+    Method,
+    chunks_of,
+    estimate,
+    model_factors,
+    require_samples,
+    robust_estimate,
+)
+from kane.identification.factors import Factors, chunk_factors, merged, triangle
+from kane.identification.signals import differentiated, parallel_filter, sample_time
+from kane.identification.torque_model import Friction, TorqueModel, torque_model
+from kane.mechanism.model import Mechanism
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Samples = tuple[Array, Array, Array, Array]
+MANY = 2000  # samples from which noise is taken as correlated in time when nobody says
+
+
+class IdentificationWarning(UserWarning):
+    """Something about a log or an estimate that its user has to know."""
+
+
+class Identifier:
+    """Base parameters, rotor inertia and friction by least squares on tau = W x.
+
+    robot: a Mechanism.  rotors: "given", "all", "none".  friction: "given", "all", "none" or kinds ("viscous", "coulomb", "offset").
+    method: "ols", "wls" (each joint by its noise), "irls" (also against outliers).  coulomb_width: speed within which Coulomb friction is
+    linear.  correlated: deviations allow for noise that is correlated in time (None: for 2000 samples and more).  consistent: predictions
+    come from the fit of real bodies, which `prior_weight` holds near the description.  accept: kinds of findings not to refuse.
+
+    Learned: coef_, coef_std_, names_, formulas_, correlation_, covariance_, sigma_ (residual deviation of each joint), condition_,
+    scaled_condition_, unknown_ (parameters that this motion does not determine, and why), findings_, warnings_, impossible_ (bodies that
+    the plain estimate makes unreal; None without clarabel), consistent_, n_samples_.
+    """
+
+    def __init__(
+        self, robot: Mechanism, *, rotors: Rotors = "given", friction: Friction = "given", method: Method = "ols",
+        coulomb_width: float = 0.0, correlated: bool | None = None, consistent: bool = False,
+        prior_weight: float = PRIOR, accept: Sequence[str] = (),
+    ) -> None:  # fmt: skip
+        self.robot, self.rotors, self.friction, self.method = robot, rotors, friction, method
+        self.coulomb_width, self.correlated, self.consistent = coulomb_width, correlated, consistent
+        self.prior_weight, self.accept = prior_weight, accept
+        self._model: TorqueModel | None = None
+
+    _SETTINGS = (
+        "robot", "rotors", "friction", "method", "coulomb_width", "correlated", "consistent", "prior_weight", "accept",
+    )  # fmt: skip
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings by name."""
+        return {name: getattr(self, name) for name in self._SETTINGS}
+
+    def set_params(self, **settings: Any) -> Identifier:
+        """Change settings; returns self."""
+        for name, value in settings.items():
+            if name not in self._SETTINGS:
+                raise UnsupportedError(
+                    f"Identifier has no setting {name!r}.", name=name, remedy=f"There are {', '.join(self._SETTINGS)}."
+                )
+            setattr(self, name, value)
+        self._model = None
+        return self
+
+    @property
+    def model(self) -> TorqueModel:
+        """The linear model; derived and compiled at its first use."""
+        if self._model is None:
+            self._model = torque_model(self.robot, self.rotors, self.friction, self.coulomb_width)
+        return self._model
+
+    # fitting
+
+    def fit(self, q: Any, qd: Any, qdd: Any, tau: Any, t: Any = None) -> Identifier:
+        """Estimate from samples: q (n, nq), qd, qdd, tau (n, nv), in rad, m, s, N m; t (n,) seconds, for checks only.
+
+        Raises InputError for a log that betrays an error (checks.py), with joint and sample.
+        """
+        model = self.model
+        q, qd, qdd, tau = model.checked(q, qd, qdd, tau)
+        times = None if t is None else np.asarray(t, dtype=np.float64)
+        findings = check_log(model, q, qd, qdd, tau, times)
+        refuse(findings, self.accept)
+        require_samples(model, len(q))
+        return self._learn(findings, model_factors(model, q, qd, qdd, tau), (q, qd, qdd, tau))
+
+    def fit_raw(self, t: Any, q: Any, tau: Any, cutoff: float, qd: Any = None) -> Identifier:
+        """Estimate from raw encoder and torque samples at an even rate: filtered without delay below `cutoff` Hz, differentiated.
+
+        One filter goes over regressor and torques, which are then thinned, so that what is left of the noise is white.
+        """
+        model = self.model
+        t, q, tau = (np.asarray(a, dtype=np.float64) for a in (t, q, tau))
+        speeds = None if qd is None else np.asarray(qd, dtype=np.float64)
+        q, first, _, tau = model.checked(q, np.zeros_like(tau) if speeds is None else speeds, np.zeros_like(tau), tau)
+        refuse(broken_samples(model, q, first, first, tau, t), self.accept)
+        motion = differentiated(t, q, tau, cutoff, speeds)
+        findings = check_log(model, motion.q, motion.qd, motion.qdd, motion.tau, motion.t)
+        refuse(findings, self.accept)
+        step = sample_time(t)
+        W, thin = parallel_filter(model.regressor(motion.q, motion.qd, motion.qdd), motion.tau, step, cutoff)
+        require_samples(model, len(W))
+        return self._learn(findings, merged(chunk_factors(*c) for c in chunks_of(W, thin)), None, True)
+
+    def fit_chunks(self, chunks: Iterable[tuple[Any, Any, Any, Any]]) -> Identifier:
+        """Estimate from chunks (q, qd, qdd, tau) that follow each other; memory does not grow with their number."""
+        model = self.model
+        findings: list[Finding] = []
+
+        def factors() -> Iterable[Factors]:
+            for chunk in chunks:
+                q, qd, qdd, tau = model.checked(*chunk)
+                refuse(broken_samples(model, q, qd, qdd, tau), self.accept)
+                if not findings:
+                    findings.extend(check_log(model, q, qd, qdd, tau) or [Finding("range", "")])
+                    refuse(findings, self.accept)
+                for part in chunks_of(q, qd, qdd, tau, blocks=1):
+                    yield chunk_factors(model.regressor(*part[:3]), part[3])
+
+        return self.fit_factors(merged(factors()), [f for f in findings if f.text and f.kind != "still"])
+
+    def fit_factors(self, factors: Factors, findings: Sequence[Finding] = ()) -> Identifier:
+        """Estimate from factors made elsewhere (other processes or machines) for this model."""
+        require_samples(self.model, factors.total)
+        return self._learn(findings, factors, None)
+
+    def _learn(
+        self, findings: Sequence[Finding], factors: Factors, samples: Samples | None, correlated: bool = False
+    ) -> Identifier:
+        model = self.model
+        correlated = (correlated or factors.total >= MANY) if self.correlated is None else self.correlated
+        if self.method == "irls":
+            if samples is None:
+                raise UnsupportedError(
+                    "method 'irls' wants all samples in memory.", name="method", remedy="Use 'wls', or fit()."
+                )
+            result = robust_estimate(model, *samples, moved(model, findings))
+        else:
+            result = estimate(model, factors, self.method, correlated, moved(model, findings))
+        self._keep(result, findings)
+        self._judge(factors, result)
+        for text in self.warnings_:
+            warnings.warn(text, IdentificationWarning, stacklevel=3)
+        return self
+
+    def _keep(self, result: Estimate, findings: Sequence[Finding]) -> None:
+        self.estimate_ = result
+        self.coef_, self.coef_std_ = result.x, result.deviations
+        self.names_, self.formulas_ = result.names, self.model.formulas
+        self.correlation_, self.covariance_ = result.correlation, result.covariance
+        self.sigma_, self.condition_, self.scaled_condition_ = result.sigma, result.condition, result.scaled_condition
+        self.unknown_, self.findings_, self.n_samples_ = result.unknown, tuple(findings), result.samples
+
+    def _judge(self, factors: Factors, result: Estimate) -> None:
+        """Are there real bodies with these parameters?  If not, or when asked, fit real bodies."""
+        self.warnings_ = [f.text for f in self.findings_ if not f.refused]
+        if result.unknown:
+            names = ", ".join(u.name for u in result.unknown[:6])
+            more = f" and {len(result.unknown) - 6} more" if len(result.unknown) > 6 else ""
+            self.warnings_.append(f"This motion does not determine {names}{more}: see unknown_.")
+        self.consistent_: Consistent | None = None
+        self.impossible_: dict[str, float] | None = None
+        try:
+            self.impossible_ = impossible_bodies(self.model, result.x)
+        except MissingExtraError:
+            if self.consistent:
+                raise
+            return
+        except KaneError:  # the solver gave up: nothing is claimed
+            pass
+        if self.impossible_:
+            worst = sorted(self.impossible_, key=lambda name: -self.impossible_[name])  # type: ignore[index]
+            self.warnings_.append(
+                f"Least squares gives what no real body has: {', '.join(worst)}. Use the consistent fit (consistent_)."
+            )
+        if self.impossible_ or self.consistent:
+            self.consistent_ = consistent_fit(
+                self.model, weighted_factor(factors, result.sigma), self.prior_weight, result.x
+            )
+
+    # use
+
+    @property
+    def x_(self) -> Array:
+        """The parameters that predictions use: of the consistent fit when it was asked for, else the estimate."""
+        if self.consistent and self.consistent_ is not None:
+            return self.consistent_.x
+        return self.coef_
+
+    def predict(self, q: Any, qd: Any, qdd: Any) -> Array:
+        """Torques (n, nv), N m or N."""
+        return self.model.torque(*self.model.checked(q, qd, qdd)[:3], self.x_)
+
+    def score(self, q: Any, qd: Any, qdd: Any, tau: Any) -> float:
+        """Coefficient of determination R^2, the mean over the joints (1 is best)."""
+        tau = self.model.checked(q, qd, qdd, tau)[3]
+        residual = ((tau - self.predict(q, qd, qdd)) ** 2).sum(axis=0)
+        square = ((tau - tau.mean(axis=0)) ** 2).sum(axis=0)
+        return float(np.mean(1.0 - residual / np.where(square > 0, square, 1.0)))
+
+    def prediction_error(self, q: Any, qd: Any, qdd: Any, tau: Any) -> dict[str, tuple[float, float]]:
+        """For each joint the root mean square error, N m or N, and its share of the torque's range: on motion held out."""
+        tau = self.model.checked(q, qd, qdd, tau)[3]
+        rms = np.sqrt(((tau - self.predict(q, qd, qdd)) ** 2).mean(axis=0))
+        span = np.ptp(tau, axis=0)
+        return {j: (float(r), float(r / s) if s else np.inf) for j, r, s in zip(self.model.joints, rms, span, strict=True)}
+
+    def table(self) -> tuple[tuple[str, float, float, str], ...]:
+        """(name, value, deviation, formula) of each parameter."""
+        return tuple(zip(self.names_, map(float, self.coef_), map(float, self.coef_std_), self.formulas_, strict=True))
+
+
+def weighted_factor(factors: Factors, sigma: Array) -> Array:
+    """The triangular factor (k, k + 1) of [W | tau] in units of each joint's noise."""
+    per_joint = factors.joint_factors()
+    floor = 1e-6 * max(float(np.abs(per_joint).max()) / max(1.0, np.sqrt(factors.total)), 1e-12)
+    weights = 1.0 / np.maximum(sigma, floor)
+    return triangle((weights[:, None, None] * per_joint).reshape(-1, factors.size + 1))[: factors.size]

@@ -1,0 +1,110 @@
+"""From raw encoder and torque samples to what least squares needs: low-pass without delay, rates by central differences.
+
+The same filter goes over torques and over the columns of the regressor, so friction at a reversal of speed and everything else keeps its
+place (parallel filtering, Gautier 1997).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kane.errors import InputError
+
+Array = np.ndarray[Any, np.dtype[Any]]
+ORDER = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """t (n,), q (n, nq), qd, qdd, tau (n, nv) at an even rate; trimmed: samples left out at each end."""
+
+    t: Array
+    q: Array
+    qd: Array
+    qdd: Array
+    tau: Array
+    trimmed: int = 0
+
+
+def sample_time(t: Array) -> float:
+    """The step of an even sampling.  Raises InputError when steps differ by more than half of their median."""
+    steps = np.diff(np.asarray(t, dtype=np.float64))
+    if len(steps) < 3:
+        raise InputError(f"{len(t)} samples are too few to filter.", name="t", value=len(t), remedy="Record more.")
+    step = float(np.median(steps))
+    far = np.flatnonzero(np.abs(steps - step) > 0.5 * step)
+    if len(far):
+        i = int(far[0])
+        raise InputError(
+            f"The step of time is {steps[i]:.6g} s at sample {i}, elsewhere {step:.6g} s: samples are missing.", name="t",
+            value=i, remedy="Resample with signals.resampled, or split the log there.",
+        )  # fmt: skip
+    return step
+
+
+def resampled(t: Array, values: Array, step: float | None = None) -> tuple[Array, Array]:
+    """Values (n, k) at an even step, by linear interpolation."""
+    t = np.asarray(t, dtype=np.float64)
+    h = step or float(np.median(np.diff(t)))
+    even = np.arange(t[0], t[-1] + 0.5 * h, h)
+    return even, np.stack([np.interp(even, t, column) for column in np.asarray(values, dtype=np.float64).T], axis=1)
+
+
+def low_pass(values: Array, step: float, cutoff: float) -> Array:
+    """Butterworth low-pass of order 4 forward and backward along the first axis: no delay, gain 1/2 at the cutoff (Hz)."""
+    from scipy import signal
+
+    if not 0 < cutoff < 0.5 / step:
+        raise InputError(
+            f"A cutoff of {cutoff:.6g} Hz does not suit samples {step:.6g} s apart.", name="cutoff", value=cutoff,
+            remedy=f"Choose one below {0.5 / step:.6g} Hz.",
+        )  # fmt: skip
+    sections = signal.butter(ORDER, cutoff, fs=1.0 / step, output="sos")
+    pad = min(len(values) - 1, int(3.0 * ORDER / (cutoff * step)))
+    return np.asarray(signal.sosfiltfilt(sections, values, axis=0, padlen=pad))
+
+
+def rate(values: Array, step: float) -> Array:
+    """Central differences (second order; one-sided at the ends) along the first axis."""
+    return np.asarray(np.gradient(np.asarray(values, dtype=np.float64), step, axis=0, edge_order=2))
+
+
+def edge(step: float, cutoff: float) -> int:
+    """Samples at each end that a filter of this cutoff spoils."""
+    return int(np.ceil(1.0 / (cutoff * step)))
+
+
+def differentiated(t: Array, q: Array, tau: Array, cutoff: float, qd: Array | None = None) -> Motion:
+    """Filtered positions, their rates and second rates, of raw positions q (n, nq = nv) at even times.
+
+    cutoff: Hz, some five to ten times the fastest motion.  qd: measured speeds to be used instead of differentiated positions.  Torques are
+    not filtered here: see parallel_filter.  Joints have to be of one degree of freedom.
+    """
+    if q.shape != tau.shape:
+        raise InputError(
+            f"Positions {q.shape} cannot be differentiated to speeds of torques {tau.shape}.", name="q", value=q.shape,
+            remedy="Give qd and qdd of joints with several degrees of freedom yourself.",
+        )  # fmt: skip
+    step = sample_time(t)
+    smooth = low_pass(q, step, cutoff)
+    speed = rate(smooth, step) if qd is None else low_pass(qd, step, cutoff)
+    acceleration = rate(speed, step)
+    cut = min(edge(step, cutoff), max(0, (len(t) - 2) // 4))
+    keep = slice(cut, len(t) - cut)
+    return Motion(np.asarray(t)[keep], smooth[keep], speed[keep], acceleration[keep], np.asarray(tau)[keep], cut)
+
+
+def parallel_filter(W: Array, tau: Array, step: float, cutoff: float) -> tuple[Array, Array]:
+    """W (n, nv, k) and tau (n, nv) under one low-pass, then thinned to about two samples a period of the cutoff."""
+    n = len(tau)
+    flat = np.concatenate([W.reshape(n, -1), tau], axis=1)
+    used = flat.any(axis=0)
+    flat[:, used] = low_pass(flat[:, used], step, cutoff)
+    thin = max(1, int(0.5 / (cutoff * step)))
+    cut = min(edge(step, cutoff), (n - 1) // 4)
+    kept = flat[cut : n - cut : thin]
+    size = W.shape[1] * W.shape[2]
+    return kept[:, :size].reshape(-1, *W.shape[1:]), kept[:, size:]

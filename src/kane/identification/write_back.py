@@ -1,0 +1,133 @@
+"""Identified values back into a mechanism: every body, rotor and joint friction, fixed links kept as they are where they can be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from kane.equations.inertial import head
+from kane.equations.system import derive_system
+from kane.identification.consistent import Consistent
+from kane.identification.pseudo import is_physical
+from kane.identification.torque_model import TorqueModel
+from kane.mechanism.formula import Scalar
+from kane.mechanism.inertia import lumped_body
+from kane.mechanism.model import ImportReport, Inertia, Link, Mechanism, Note, Rotor
+from kane.mechanism.numeric import pose, values_of
+
+Array = np.ndarray[Any, np.dtype[Any]]
+DIGITS = 12  # of a written number
+
+
+def with_parameters(model: TorqueModel, found: Consistent) -> Mechanism:
+    """The mechanism with the bodies, rotors, damping and Coulomb friction of a consistent set; every change is a note of its report.
+
+    A body that is several links fixed together keeps the other links and changes the one that its joint moves, unless that would be no real
+    body: then the whole inertia goes to that link and the others lose theirs.
+    """
+    mechanism = model.mechanism
+    notes: list[Note] = []
+    full = dict(zip(model.base.full, found.full, strict=True))
+    system = derive_system(mechanism)
+    for node in system.k.tree.nodes:
+        if node.links:
+            name = head(system.k, node).link
+            ten = np.array([full[f"{name}.{p}"] for p in _NAMES])
+            mechanism = _with_body(mechanism, name, [a.link for a in node.links], ten, notes)
+    for joint in mechanism.joints:
+        if f"{joint.name}.Im" in full or f"{joint.name}.J" in full:
+            mechanism = mechanism.replace_joint(replace(joint, rotor=_rotor(mechanism, joint.name, full)))
+            notes.append(Note("identified", f"rotor inertia of joint {joint.name!r}", joint.name))
+    values: dict[tuple[str, str], float] = {}
+    for column, value in zip(model.friction, found.friction, strict=True):
+        values[column.joint, column.kind] = float(value)
+    for name in dict.fromkeys(column.joint for column in model.friction):
+        joint = mechanism.joint(name)
+        damping, friction = values.get((name, "viscous")), values.get((name, "coulomb"))
+        joint = joint if damping is None else replace(joint, damping=decimal(damping))
+        joint = joint if friction is None else replace(joint, friction=decimal(friction))
+        mechanism = mechanism.replace_joint(joint)
+        notes.append(Note("identified", f"friction of joint {name!r}", name))
+        if values.get((name, "offset")):
+            notes.append(
+                Note("ignored", f"torque offset {values[name, 'offset']:.6g} of joint {name!r} has no place in a mechanism", name)
+            )
+    report = mechanism.report
+    return replace(mechanism, report=ImportReport(report.file, report.format, (*report.notes, *notes)))
+
+
+_NAMES = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
+
+
+def decimal(value: float) -> Fraction:
+    """The value to DIGITS significant digits, exactly a decimal."""
+    return Fraction(f"{value:.{DIGITS}g}")
+
+
+def inertia_of(ten: Array, resolution: float = 10.0**-DIGITS) -> Inertia:
+    """Mass, mass centre and central moments of ten parameters about the link's origin."""
+    m, h = float(ten[0]), ten[1:4]
+    xx, xy, xz, yy, yz, zz = (float(x) for x in ten[4:])
+    if m <= 0:
+        c = np.zeros(3)
+    else:
+        c = h / m
+    shift = m * (float(c @ c) * np.eye(3) - np.outer(c, c))
+    I = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) - shift
+    moments = tuple(decimal(I[i, j]) for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)))
+    x, y, z = (decimal(float(v)) for v in c)
+    a, b, d, e, f, g = moments
+    return Inertia(decimal(m), (x, y, z), (a, b, d, e, f, g), resolution=resolution)
+
+
+def _with_body(mechanism: Mechanism, name: str, links: list[str], ten: Array, notes: list[Note]) -> Mechanism:
+    others = [link for link in links if link != name and mechanism.link(link).inertia is not None]
+    own = ten - sum((_ten_in(mechanism, link, name) for link in others), np.zeros(10))
+    if others and not is_physical(own):
+        for other in others:
+            mechanism = mechanism.replace_link(replace(mechanism.link(other), inertia=None))
+            notes.append(Note("identified", f"the inertia of link {other!r} is now part of link {name!r}", other))
+        own = ten
+    link = mechanism.link(name)
+    old = link.inertia
+    inertia = inertia_of(own)
+    notes.append(Note("identified", f"inertia of link {name!r}", name))
+    return mechanism.replace_link(replace(link, inertia=replace(inertia, line=old.line if old else None)))
+
+
+def _ten_in(mechanism: Mechanism, link: str, frame: str) -> Array:
+    """The ten parameters of one link about the origin of another link fixed to it, in its axes."""
+    alone = replace(
+        mechanism, links=tuple(x if x.name == link else Link(x.name, None) for x in mechanism.links)
+    )
+    body = lumped_body(alone, frame)
+    return ten_of(body.mass, body.com, body.tensor)
+
+
+def ten_of(mass: float, com: Array, central: Array) -> Array:
+    """(m, hx, ..., Izz) about the origin of mass, mass centre (3,) and central tensor (3, 3)."""
+    I = central + mass * (float(com @ com) * np.eye(3) - np.outer(com, com))
+    return np.array([mass, *(mass * com), I[0, 0], I[0, 1], I[0, 2], I[1, 1], I[1, 2], I[2, 2]])
+
+
+def _rotor(mechanism: Mechanism, name: str, full: dict[str, float]) -> Rotor:
+    """The rotor with its reflected inertia Im = J ratio^2, ratio kept; J itself for an exact one."""
+    old = mechanism.joint(name).rotor
+    if old is None:
+        return Rotor(decimal(full[f"{name}.Im"]))
+    if old.exact:
+        return replace(old, inertia=decimal(full[f"{name}.J"]))
+    ratio = _value(mechanism, old.ratio)
+    return replace(old, inertia=decimal(full[f"{name}.Im"] / ratio**2))
+
+
+def _value(mechanism: Mechanism, scalar: Scalar) -> float:
+    from kane.mechanism.formula import number
+
+    return number(scalar, values_of(mechanism))
+
+
+__all__ = ["decimal", "inertia_of", "pose", "ten_of", "with_parameters"]
