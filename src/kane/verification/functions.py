@@ -81,3 +81,13 @@ def relative(error: Array, *terms: Array) -> float:
     size = sum(np.abs(t).max(axis=tuple(range(1, np.ndim(t))), initial=0.0) for t in terms)
     worst = np.abs(error).max(axis=axes, initial=0.0) / np.where(size == 0, 1.0, size)
     return float("inf") if np.isnan(worst).any() else float(np.max(worst, initial=0.0))
+
+
+def backward(error: Array, size: Array) -> float:
+    """Largest error of a component against the size of the terms that it is the sum of (|M||udot| + |h| + |tau|).
+
+    Components whose terms are below 1e-6 of the largest one's (a massless dummy's) are measured against that.
+    """
+    floor = 1e-6 * size.max(axis=-1, keepdims=True, initial=0.0)
+    worst = np.abs(error) / np.where(size + floor == 0, 1.0, np.maximum(size, floor))
+    return float("inf") if np.isnan(worst).any() else float(np.max(worst, initial=0.0))

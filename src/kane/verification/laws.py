@@ -17,7 +17,7 @@ from kane.graph.program import Program
 from kane.kinematics.coordinates import find_coordinates
 from kane.mechanism.model import Mechanism
 from kane.verification.check import Check, check, skipped
-from kane.verification.functions import Compiled, Functions, random_states, rate, relative
+from kane.verification.functions import Compiled, Functions, backward, random_states, rate, relative
 from kane.verification.witness import bear_witness
 
 Array = npt.NDArray[np.float64]
@@ -62,8 +62,8 @@ def _witness(mechanism: Mechanism, f: Functions, s: States) -> Check:
         if "forward_dynamics" in f:
             pairs.append((f("forward_dynamics", q=q, qd=u, tau=tau), tau))
         for a, force in pairs:
-            error_ = np.abs(seen.M @ a + seen.bias - force)
-            worst = _worse(worst, error_, np.abs(seen.M) @ np.abs(a) + np.abs(seen.bias) + np.abs(force))
+            size = np.abs(seen.M) @ np.abs(a) + np.abs(seen.bias) + np.abs(force)
+            worst = max(worst, backward(seen.M @ a + seen.bias - force, size))
         for task, value in (("mass_matrix", seen.M), ("gravity_forces", seen.gravity), ("bias_forces", seen.bias)):
             if task in f:
                 made = f(task, q=q, qd=u) if task == "bias_forces" else f(task, q=q)
