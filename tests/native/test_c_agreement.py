@@ -1,0 +1,81 @@
+"""Machine code and C made of the same program agree to the last bit."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kane.emit.c_sincos import sincos_source
+from kane.graph.program import Program
+from kane.native import compile_program
+from kane.native.build import sort_constants
+from kane.rewrite.fuse import fuse
+
+COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="no C compiler")
+FLAGS = ["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-shared", "-fPIC"]
+
+
+def plain_c(program: Program, kind: str) -> str:
+    """The program statement by statement, nothing clever."""
+    tail = "" if kind == "double" else "f"
+    lines = []
+
+    def use(ref: int) -> str:
+        return f"(-v{ref >> 1})" if ref & 1 else f"v{ref >> 1}"
+
+    constants = sort_constants(program).folded  # computed in double, as printed code bakes them in
+    for index, (op, args, payload, _) in enumerate(program.values):
+        a = [use(r) for r in args]
+        match op:
+            case _ if index in constants:
+                text = f"({kind}){constants[index].hex()}"
+            case "input":
+                assert isinstance(payload, tuple)
+                text = f"x{payload[0]}[{payload[1]}]"
+            case "num":
+                text = f"({kind}){float(payload).hex()}"  # type: ignore[arg-type]
+            case "add" | "mul" | "div":
+                text = f" {dict(add='+', mul='*', div='/')[op]} ".join(a)
+            case "fma" | "sqrt" | "tanh":
+                text = f"{op}{tail}({', '.join(a)})"
+            case "sin" | "cos":
+                text = f"kane_{op}({a[0]})"
+            case _:
+                raise AssertionError(op)
+        lines.append(f"    const {kind} v{index} = {text};")
+    for n, out in enumerate(program.outputs):
+        lines += [f"    y{n}[{k}] = {use(r)};" for k, r in enumerate(out.refs)]
+    arguments = [f"const {kind} *x{i}" for i in range(len(program.inputs))]
+    arguments += [f"{kind} *y{i}" for i in range(len(program.outputs))]
+    unused = [f"    (void)v{i};" for i in range(len(program.values))]
+    head = f"void f({', '.join(arguments)})"
+    helpers = sincos_source(kind, "fma" + tail)
+    includes = "#include <math.h>\n#include <stdint.h>\n#include <string.h>\n"
+    return "\n".join([includes, helpers, head + ";", head, "{", *lines, *unused, "}", ""])
+
+
+@pytest.mark.parametrize("kind", ["double", "float"])
+@pytest.mark.parametrize("flags", [[], ["-march=native", "-O3"]], ids=["generic", "native"])
+def test_equal_bits(random_program: Callable[..., Program], tmp_path: Path, kind: str, flags: list[str]) -> None:
+    program = random_program(3, functions=False, parameters=False, size=120)
+    source, library = tmp_path / "f.c", tmp_path / "f.so"
+    source.write_text(plain_c(fuse(program), kind))
+    subprocess.run([COMPILER, *FLAGS, *flags, str(source), "-o", str(library), "-lm"], check=True)
+    dtype = "float64" if kind == "double" else "float32"
+    f = compile_program(program, dtype)
+    call = ctypes.CDLL(str(library)).f
+    rng = np.random.default_rng(0)
+    for scale in (0.3, 1.0, 100.0, 3e4, 1e7):
+        arrays = [rng.uniform(-scale, scale, i.size).astype(dtype) for i in program.inputs]
+        arrays[1] /= np.asarray(scale, dtype)
+        outs = [np.empty(o.shape, dtype) for o in program.outputs]
+        call(*(ctypes.c_void_p(a.ctypes.data) for a in [*arrays, *outs]))
+        for mine, theirs in zip(f(*arrays), outs, strict=True):
+            np.testing.assert_array_equal(mine, theirs)
