@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal
@@ -59,11 +60,11 @@ def read_mjcf(
     data, file = content_of(source)
     _finite(parse_xml(data, file), file)
     try:
-        spec = (
-            mujoco.MjSpec.from_string(data.decode("utf-8-sig") if isinstance(data, bytes) else data)
-            if file is None
-            else mujoco.MjSpec.from_file(os.fspath(file))
-        )
+        if file is not None and file.lower().endswith(".xml"):
+            spec = mujoco.MjSpec.from_file(file)
+        else:  # MuJoCo opens files by their suffix only
+            spec = mujoco.MjSpec.from_string(data.decode("utf-8-sig") if isinstance(data, bytes) else data)
+            spec.modelfiledir = os.path.dirname(file or "")
     except (ValueError, UnicodeDecodeError) as error:
         found = _LINE.search(str(error))
         raise FormatError(
@@ -250,7 +251,11 @@ class _Reader:
         if self.compiled is None:
             self.spec.compiler.fusestatic = False
             try:
-                self.compiled = self.spec.compile()
+                with warnings.catch_warnings(record=True) as said:
+                    warnings.simplefilter("always")
+                    self.compiled = self.spec.compile()
+                for warning in said:
+                    self.note("ignored", f"MuJoCo warns: {warning.message}")
             except ValueError as error:
                 raise FormatError(
                     f"MuJoCo cannot compute the inertia of geoms: {' '.join(str(error).split())}.", file=self.file,

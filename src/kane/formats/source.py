@@ -12,11 +12,11 @@ _LARGEST = 100_000_000
 
 
 def content_of(source: Source) -> tuple[bytes | str, str | None]:
-    """The document and the name of its file (None for text given directly: it has a line break or a "<").
+    """The document and the name of its file (None for text given directly: it has a line break or a "<", or starts with "{").
 
     Raises FormatError for a file that cannot be read or has more than 100 MB.
     """
-    if isinstance(source, bytes) or (isinstance(source, str) and ("<" in source or "\n" in source)):
+    if isinstance(source, bytes) or (isinstance(source, str) and _is_text(source)):
         return source, None
     file = os.fspath(source)
     try:
@@ -29,6 +29,10 @@ def content_of(source: Source) -> tuple[bytes | str, str | None]:
         raise FormatError(
             f"The file {file!r} cannot be read: {reason}.", code="FileError", file=file, name=file, remedy="Check the path."
         ) from None
+
+
+def _is_text(source: str) -> bool:
+    return source[:1] == "{" or "<" in source or "\n" in source
 
 
 def text_of(source: Source) -> tuple[str, str | None]:

@@ -55,10 +55,10 @@ def number_text(value: Scalar, values: dict[str, float] | None = None) -> str:
 def moment_texts(inertia: Inertia, values: dict[str, float] | None = None) -> list[str]:
     """The six moments, with a zero added where that is needed to show to which digit they are known."""
     texts = [number_text(m, values) for m in inertia.moments]
-    sizes = [abs(float(m)) for m in inertia.moments if isinstance(m, Fraction)]
+    sizes = [abs(f.number(m, values)) for m in inertia.moments]
     largest = max(sizes, default=0.0)
     digits = [d for d in map(last_digit, texts) if d > 0]
-    if not digits or inertia.resolution <= 0 or inertia.resolution >= 0.02:
+    if not digits or not largest or inertia.resolution <= 0 or inertia.resolution >= 0.02:
         return texts
     wanted = inertia.resolution * largest
     if min(digits) > 2 * wanted:

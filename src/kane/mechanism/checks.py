@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from kane.errors import InertiaError, MasslessJointError
+from kane.errors import InertiaError, MasslessJointError, NumberError
 from kane.mechanism.formula import number
 from kane.mechanism.inertia import Body, bodies, faults, is_numeric
 from kane.mechanism.joints import joint_type
@@ -23,8 +23,19 @@ def judge(mechanism: Mechanism, nonphysical: Literal["refuse", "accept"] = "refu
     """The mechanism, with a note for each moving body whose inertia no body can have.
 
     Raises InertiaError naming link, numbers, line and the override when nonphysical is "refuse"; MasslessJointError for
-    a joint that moves no inertia, always.
+    a joint that moves no inertia, always; NumberError for a formula without a finite value.
     """
+    try:
+        return _judged(mechanism, nonphysical)
+    except ArithmeticError as error:
+        raise NumberError(
+            f"A formula of the description has no finite value ({error}).",
+            file=mechanism.report.file or None,
+            remedy="Check the values of its parameters.",
+        ) from None
+
+
+def _judged(mechanism: Mechanism, nonphysical: Literal["refuse", "accept"]) -> Mechanism:
     inertias = {link.name: link.inertia for link in mechanism.links}
     known = frozenset(mechanism.parameter_values)
     found = [

@@ -167,13 +167,17 @@ def parse(text: str) -> Scalar:
     """
     stripped = text.strip()
     try:
-        return Fraction(Decimal(stripped))
-    except (ArithmeticError, ValueError, OverflowError):
+        decimal = Decimal(stripped)
+        if decimal.is_finite() and (not decimal or abs(decimal.adjusted()) <= 308):
+            return Fraction(decimal)
+    except (ArithmeticError, ValueError):
         pass
     try:
         tree = ast.parse(stripped.replace("^", "**"), mode="eval")
         result = _from_ast(tree.body)
-    except (SyntaxError, ValueError, RecursionError, ZeroDivisionError, MemoryError) as error:
+        if not result.names() and not math.isfinite(result.evaluate({})):
+            raise ValueError("it is not finite")
+    except (SyntaxError, ValueError, RecursionError, ArithmeticError, MemoryError, TypeError) as error:
         raise NumberError(
             f"{text!r} is neither a number nor a formula ({error}).",
             value=text,
