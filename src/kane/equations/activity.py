@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from kane.equations.projection import Applied, Equations
+from kane.equations.applied import Applied
+from kane.equations.projection import Equations
 from kane.graph.arena import Ref
 from kane.kinematics import points as pt
 from kane.kinematics import vectors as v
@@ -20,12 +21,12 @@ def activity(e: Equations, applied: Applied) -> Ref:
     """A = v . F (eq. 6.3) of what a load applies."""
     p, g = e.points, e.graph
     power = g.zero
-    for station, force, axes, torque in applied:
-        s = p.stations[station]
-        if force:
-            power = g.add(power, v.dot(g, pt.gather(p, force, s.axes), s.vel))
-        if torque:
-            power = g.add(power, v.dot(g, pt.gather(p, torque, axes), p.axes[axes].w))
+    for push in applied:
+        s = p.stations[push.station]
+        if push.force:
+            power = g.add(power, v.dot(g, pt.gather(p, push.force, s.axes), s.vel))
+        if push.torque:
+            power = g.add(power, v.dot(g, pt.gather(p, push.torque, push.axes), p.axes[push.axes].w))
     return power
 
 

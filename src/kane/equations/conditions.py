@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kane.equations.projection import Equations, material_force
+from kane.equations.projection import Equations
 from kane.errors import InputError
 from kane.graph.arena import Ref
 from kane.graph.derivative import forward
 from kane.kinematics import points as pt
-from kane.kinematics import vectors as v
 from kane.kinematics.linear import reduce_rows
 from kane.kinematics.motion import speeds_in, substitute
 from kane.mechanism import constraints as c
-from kane.mechanism.basis import FrameVector
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,29 +155,3 @@ def _check_left(conditions: Conditions, rows: list[list[Ref]], left: list[int], 
             raise InputError(
                 f"Constraint {conditions.names[i]!r} contradicts the other ones.", name=conditions.names[i]
             )
-
-
-def constraint_loads(
-    e: Equations, constraint: object, multipliers: Sequence[Ref]
-) -> list[tuple[int, pt.Mixed, int, pt.Mixed]]:
-    """The forces that the scalar conditions of a constraint apply, multipliers times their directions.
-
-    Raises InputError for a condition written as a formula, which has no place.
-    """
-    p, g = e.points, e.graph
-    if isinstance(constraint, c.Coincident):
-        force = e.measures.vector(FrameVector())
-        for k, m in zip(constraint.axes, multipliers, strict=True):
-            force = pt.mixed_add(p, force, {p.axes_of(constraint.frame): v.scale(g, m, v.unit(k))})
-        return [(p.station(constraint.point), force, 0, {}), (p.station(constraint.other), pt.mixed_neg(force), 0, {})]
-    if isinstance(constraint, c.Rolling):
-        force = {}
-        for k, m in zip(constraint.axes, multipliers, strict=True):
-            force = pt.mixed_add(p, force, {p.axes_of(constraint.frame): v.scale(g, m, v.unit(k))})
-        own = material_force(p, constraint.body, constraint.contact, force)
-        return [own, material_force(p, constraint.surface, constraint.contact, pt.mixed_neg(force))]
-    name = getattr(constraint, "name", "")
-    raise InputError(
-        f"Constraint {name!r} is a formula without a place, so its force on a body is not known.", name=name,
-        remedy="Declare it as coinciding points or as rolling.",
-    )  # fmt: skip

@@ -18,7 +18,9 @@ def program_inputs(e: Equations, rates: bool = False) -> tuple[Input, ...]:
     """
     p, s = e.points, e.points.symbols
     inputs = tuple(load.name for load in p.mechanism.loads if isinstance(load, ld.Input))
-    arrays = [Input("q", s.names_q), Input("u", s.names_u)]
+    symbol = dict(zip(p.coordinates.names, s.names_q, strict=True))
+    groups = tuple(tuple(symbol[n] for n in group) for group, _ in p.coordinates.quaternions)
+    arrays = [Input("q", s.names_q, "state", groups), Input("u", s.names_u)]
     arrays += [Input("udot", s.names_udot)] if rates else []
     arrays += [Input("f", inputs)] if inputs else []
     arrays += [Input("t", ("t",))]

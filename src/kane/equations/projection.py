@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from kane.equations.applied import Applied, applied_loads
 from kane.equations.elastic import beam_forces, beam_inertia, beam_motion
 from kane.errors import InputError
 from kane.graph.arena import Graph, Ref
@@ -21,13 +22,11 @@ from kane.kinematics import vectors as v
 from kane.kinematics.coordinates import find_coordinates, make_symbols
 from kane.kinematics.measures import Measures, check_velocities
 from kane.kinematics.motion import speeds_in, substitute
-from kane.kinematics.points import Mixed, Points, place_points, speed_symbols
+from kane.kinematics.points import Points, place_points, speed_symbols
 from kane.kinematics.vectors import Vec
 from kane.mechanism import loads as ld
 from kane.mechanism.beams import Beam
 from kane.mechanism.model import Mechanism
-
-Applied = list[tuple[int, Mixed, int, Mixed]]  # (station, force there, axes, torque on them)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,67 +180,16 @@ def _add_powers(p: Points, total: list[Ref], rate: Vec, effort: Vec) -> None:
         total[r] = g.add(total[r], v.dot(g, partial, effort))
 
 
-def applied_loads(p: Points, m: Measures) -> dict[str, Applied]:
-    """Forces and torques of every load, by load name; gravity first, as "gravity"."""
-    result: dict[str, Applied] = {}
-    gx, gy, gz = (m.scalar(x) for x in p.mechanism.gravity)
-    if (gx, gy, gz) != v.ZERO:
-        result["gravity"] = [(b.station, {0: v.scale(p.graph, b.mass, (gx, gy, gz))}, 0, {}) for b in p.bodies]
-    for load in p.mechanism.loads:
-        if isinstance(load, (ld.Input, ld.GeneralizedForce)):
-            continue
-        if not isinstance(load, (ld.Force, ld.Torque, ld.ForcePair, ld.TorquePair, ld.LineForce)):
-            continue
-        if load.name in result:
-            raise InputError(f"Two loads are named {load.name!r}.", name=load.name, remedy="Rename one of them.")
-        result[load.name] = _applied(p, m, load)
-    return result
-
-
-def _applied(p: Points, m: Measures, load: object) -> Applied:
-    match load:
-        case ld.Force(_, point, vector, None):
-            return [(p.station(point), m.vector(vector), 0, {})]
-        case ld.Force(_, point, vector, body) if body is not None:
-            return [material_force(p, body, point, m.vector(vector))]
-        case ld.Torque(_, body, vector):
-            return [(0, {}, p.axes_of(body), m.vector(vector))]
-        case ld.ForcePair(_, point, body, reaction, vector):
-            force = m.vector(vector)
-            return [material_force(p, body, point, force), material_force(p, reaction, point, pt.mixed_neg(force))]
-        case ld.TorquePair(_, body, reaction, vector):
-            torque = m.vector(vector)
-            return [(0, {}, p.axes_of(body), torque), (0, {}, p.axes_of(reaction), pt.mixed_neg(torque))]
-        case ld.LineForce(_, point, other, magnitude):
-            a, b = p.station(point), p.station(other)
-            arm = pt.position(p, a, b)
-            size = p.graph.div(m.scalar(magnitude), p.graph.sqrt(pt.mixed_dot(p, arm, arm)))
-            force = {k: v.scale(p.graph, size, part) for k, part in arm.items()}
-            return [(a, force, 0, {}), (b, pt.mixed_neg(force), 0, {})]
-    raise InputError(f"{load!r} is no load.", remedy="Use the classes of kane.mechanism.loads.")
-
-
-def material_force(p: Points, body: str, point: str, force: Mixed) -> tuple[int, Mixed, int, Mixed]:
-    """A force on the material point of a body that is at a point: the force at the body's origin and its moment."""
-    g, origin = p.graph, p.station(body)
-    arm = pt.position(p, p.station(point), origin)
-    moment: Mixed = {}
-    for i, a in arm.items():
-        for j, b in force.items():
-            moment = pt.mixed_add(p, moment, {i: v.cross(g, a, pt.express(p, b, j, i))})
-    return origin, force, p.stations[origin].axes, moment
-
-
 def project(p: Points, applied: Applied) -> tuple[Ref, ...]:
     """sum of v_r . force + w_r . torque over what a load applies."""
     g = p.graph
     forces: dict[int, Vec] = {}
     torques: dict[int, Vec] = {}
-    for station, force, axes, torque in applied:
-        if force:
-            _into(g, forces, station, pt.gather(p, force, p.stations[station].axes))
-        if torque:
-            _into(g, torques, axes, pt.gather(p, torque, axes))
+    for push in applied:
+        if push.force:
+            _into(g, forces, push.station, pt.gather(p, push.force, p.stations[push.station].axes))
+        if push.torque:
+            _into(g, torques, push.axes, pt.gather(p, push.torque, push.axes))
     return gather_forces(p, forces, torques)
 
 

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kane.equations.activity import activities
-from kane.equations.projection import Applied, Equations, inertia_torque, project
+from kane.equations.applied import Applied, Push
+from kane.equations.projection import Equations, inertia_torque, project
 from kane.equations.terms import Terms, TooLongError, _factors
 from kane.errors import UnknownNameError
 from kane.graph.arena import Ref
@@ -113,7 +114,7 @@ def work_out(
         for r, speed in enumerate(speeds)
     )
     headers = ("", *(f"{n}_r" for n in partial))
-    body_forces = {b.link: project(p, _inertial(e, b)) for b in p.bodies}
+    body_forces = {b.link: project(p, inertial_push(e, b)) for b in p.bodies}
     return Steps(
         e,
         _preliminaries(e, t),
@@ -198,12 +199,12 @@ def _vectors(p: Points, t: Terms, values: Mapping[str, Mixed]) -> tuple[tuple[st
     return tuple((f"{name} =", vector_text(p, t, value)) for name, value in values.items())
 
 
-def _inertial(e: Equations, body: pt.PlacedBody) -> Applied:
+def inertial_push(e: Equations, body: pt.PlacedBody) -> Applied:
     g, p = e.graph, e.points
     axes = p.stations[body.station].axes
     force = v.scale(g, g.neg(body.mass), e.accelerations.acc[body.station])
     torque = v.neg(inertia_torque(p, e.accelerations, body))
-    return [(body.station, {axes: force}, body.axes, {body.axes: torque})]
+    return [Push(body.link, body.station, {axes: force}, body.axes, {body.axes: torque})]
 
 
 def _preliminaries(e: Equations, t: Terms) -> Step:

@@ -1,0 +1,110 @@
+"""Nonworking forces brought into evidence: the force and moment that hold a link at its place in the tree.
+
+An auxiliary speed that would let the link leave its place has the partial velocities 1 for everything beyond, so that
+its equation
+F_aux + F*_aux + reaction = 0 is a sum over what lies beyond the cut (Kane and Levinson 1985, section 4.9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kane.equations.applied import Applied, Push, material_force
+from kane.equations.conditions import find_conditions
+from kane.equations.projection import Equations
+from kane.equations.steps import inertial_push
+from kane.errors import InputError
+from kane.graph.arena import Ref
+from kane.kinematics import points as pt
+from kane.kinematics import vectors as v
+from kane.kinematics.points import Mixed
+from kane.mechanism import constraints as c
+from kane.mechanism.beams import Beam
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """Force, and moment about the origin of `link`, that the rest of the mechanism exerts on `link` and all beyond it.
+
+    Expressions in q, u, udot, inputs and the multipliers of constraints ("lambda name"); a drive at the cut is part
+    of it.
+    """
+
+    link: str
+    force: Mixed
+    moment: Mixed
+
+
+def reaction(e: Equations, link: str, without: Sequence[str] = ()) -> Reaction:
+    """The reaction at the joint that carries a link.
+
+    without: loads that act across the cut (motors, springs of that joint), counted as part of the reaction instead of
+    as loads.
+    Raises InputError when a constraint beyond the cut has no place, and when a beam lies beyond it.
+    """
+    p = e.points
+    beyond = links_beyond(e, link)
+    frames = {frame.name: frame.link for frame in p.mechanism.frames}
+    pushes: Applied = [push for b in p.bodies if b.link in beyond for push in inertial_push(e, b)]
+    for name, applied in e.applied.items():
+        if name not in without:
+            pushes += applied
+    pushes += constraint_pushes(e)
+    for load in p.mechanism.loads:
+        if isinstance(load, Beam) and load.link in beyond:
+            raise InputError(f"Beam {load.name!r} lies beyond {link!r}: its reaction is not summed.", name=load.name)
+    origin = p.station(link)
+    force: Mixed = {}
+    moment: Mixed = {}
+    for push in pushes:
+        if frames.get(push.link, push.link) in beyond:
+            force = pt.mixed_add(p, force, pt.mixed_neg(push.force))
+            arm = pt.position(p, push.station, origin)
+            moment = pt.mixed_add(p, moment, pt.mixed_neg(push.torque), pt.mixed_neg(mixed_cross(e, arm, push.force)))
+    return Reaction(link, force, moment)
+
+
+def links_beyond(e: Equations, link: str) -> set[str]:
+    """A link and everything carried by it."""
+    e.points.station(link)
+    found = {link}
+    for _ in e.points.mechanism.joints:
+        found |= {joint.child for joint in e.points.mechanism.joints if joint.parent in found}
+    return found
+
+
+def mixed_cross(e: Equations, a: Mixed, b: Mixed) -> Mixed:
+    """a x b of mixed vectors, in the axes of a's pieces."""
+    p = e.points
+    total: Mixed = {}
+    for i, x in a.items():
+        for j, y in b.items():
+            total = pt.mixed_add(p, total, {i: v.cross(p.graph, x, pt.express(p, y, j, i))})
+    return total
+
+
+def constraint_pushes(e: Equations) -> Applied:
+    """The forces of all constraints on their points, multipliers "lambda name" times their directions."""
+    result: Applied = []
+    known = find_conditions(e).names
+    for item in e.points.mechanism.constraints:
+        if isinstance(item, (c.Holonomic, c.MotionConstraint)):
+            raise InputError(
+                f"Constraint {item.name!r} is a formula without a place, so its force on a body is not known.", name=item.name,
+                remedy="Declare it as coinciding points or as rolling.",
+            )  # fmt: skip
+        if isinstance(item, (c.Coincident, c.Rolling)):
+            multipliers = [e.graph.symbol(f"lambda {x.name}") for x in c.scalar_conditions(item) if x.name in known]
+            result += _pushes(e, item, multipliers)
+    return result
+
+
+def _pushes(e: Equations, item: c.Coincident | c.Rolling, multipliers: Sequence[Ref]) -> Applied:
+    p, g = e.points, e.graph
+    parts = [{p.axes_of(item.frame): v.scale(g, m, v.unit(k))} for k, m in zip(item.axes, multipliers, strict=True)]
+    force = pt.mixed_add(p, *parts)
+    back = pt.mixed_neg(force)
+    if isinstance(item, c.Coincident):
+        return [Push(item.point, p.station(item.point), force), Push(item.other, p.station(item.other), back)]
+    return [material_force(p, item.body, item.contact, force), material_force(p, item.surface, item.contact, back)]
