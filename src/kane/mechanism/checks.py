@@ -13,7 +13,7 @@ from kane.mechanism.formula import number
 from kane.mechanism.inertia import Body, bodies, faults, is_numeric
 from kane.mechanism.joints import joint_type
 from kane.mechanism.model import Inertia, Joint, Mechanism, Note
-from kane.mechanism.numeric import Array, columns, joint_moves, skew, tensor, values_of
+from kane.mechanism.numeric import Array, SomeValues, columns, joint_moves, skew, tensor, values_of
 
 _ZERO = 1e-13  # of the inertia behind a joint: less than this is rounding
 OVERRIDE = 'Correct it, or accept it as it is with nonphysical="accept" (--nonphysical accept).'
@@ -144,9 +144,12 @@ def mass_matrix(
     values: of all names; by default some are chosen.  For judging only: speeds other than the rates of coordinates are
     not regarded.
     """
-    values = values_of(mechanism) if values is None else values
+    values = SomeValues(values_of(mechanism) if values is None else values)
     wanted = frozenset(c for joint in mechanism.joints for c in joint_type(joint).coordinates(joint))
-    followers = _followers(mechanism, values)
+    followers = {}
+    for key, leader, ratio, offset in _followers(mechanism, values):
+        followers[key] = (leader, ratio)
+        values[key] = ratio * values[leader] + offset
     inertia = {link.name: _spatial(link.inertia, values) for link in mechanism.links}
     forces: dict[str, tuple[list[tuple[str, float]], Array]] = {}
     own: dict[str, list[tuple[str, float]]] = {}
@@ -214,15 +217,17 @@ def _tips_first(mechanism: Mechanism) -> list[Joint]:
     return order[::-1]
 
 
-def _followers(mechanism: Mechanism, values: Mapping[str, float]) -> dict[str, tuple[str, float]]:
-    """For each coordinate of a mimicking joint, the independent coordinate and its ratio."""
+def _followers(mechanism: Mechanism, values: Mapping[str, float]) -> list[tuple[str, str, float, float]]:
+    """For each mimicking joint its coordinate, the independent coordinate, ratio and offset."""
     table = {joint.name: joint for joint in mechanism.joints}
-    found: dict[str, tuple[str, float]] = {}
+    found = []
     for joint in mechanism.joints:
-        leader, ratio, steps = joint, 1.0, 0
+        leader, ratio, offset, steps = joint, 1.0, 0.0, 0
         while leader.mimic is not None and steps <= len(table):
+            offset += ratio * number(leader.mimic.offset, values)
             ratio *= number(leader.mimic.ratio, values)
             leader, steps = table[leader.mimic.joint], steps + 1
         if leader is not joint:
-            found[joint_type(joint).coordinates(joint)[0]] = (joint_type(leader).coordinates(leader)[0], ratio)
+            own, other = (joint_type(j).coordinates(j)[0] for j in (joint, leader))
+            found.append((own, other, ratio, offset))
     return found
