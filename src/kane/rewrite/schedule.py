@@ -18,18 +18,19 @@ LATENCY = {"add": 4, "mul": 4, "fma": 4, "div": 14, "sqrt": 18}  # cycles on cur
 OTHER_LATENCY = 20
 
 
-def schedule(program: Program, order: Order = "depth", window: int = 64) -> Program:
+def schedule(program: Program, order: Order = "critical", window: int = 16) -> Program:
     """The program with its state section in another order; blocks are dropped.
 
     Sines and cosines come in groups (first those whose argument needs no other one), each directly behind what their
-    arguments need, so that a group can be computed as one vector.  `depth` keeps the given order otherwise: an
-    operation comes right before its first use.  `critical` takes next, among the `window` earliest operations that are
-    ready, the one with the longest chain of waiting operations behind it.
+    arguments need, so that a group can be computed as one vector.  `depth`: an operation right before its first use, of
+    several operands first the one that keeps more values waiting (Sethi and Ullman 1970), so that few values live at a
+    time.  `critical`: among the next `window` operations of that order, first the one with the longest chain of waiting
+    operations behind it.  Processors look ahead some hundred operations themselves, so the window need not be wide:
+    wider ones measured slower on large programs, by the values that they keep alive.
     """
-    state = list(program.state)
-    if order == "critical":
-        state = _critical(program, window)
-    return reordered(program, _trig_first(program, state))
+    by_depth = reordered(program, _depth_first(program))
+    state = _critical(by_depth, window) if order == "critical" else list(by_depth.state)
+    return reordered(by_depth, _trig_first(by_depth, state))
 
 
 def reordered(program: Program, order: Sequence[int]) -> Program:
@@ -83,6 +84,29 @@ def _ancestors(program: Program, roots: Sequence[int], stop: set[int]) -> set[in
     return seen
 
 
+def _depth_first(program: Program) -> list[int]:
+    """Depth first from the outputs, the more demanding operand first; iterative, since chains are deep."""
+    first, values = program.first_state, program.values
+    demand: dict[int, int] = {}  # values alive while this one is computed, were nothing shared
+    for index in program.state:
+        below = sorted((demand[a >> 1] for a in values[index].args if a >> 1 >= first), reverse=True)
+        demand[index] = max([1, *(n + k for k, n in enumerate(below))])
+    seen: set[int] = set()
+    order: list[int] = []
+    for root in [r >> 1 for out in program.outputs for r in out.refs if r >> 1 >= first]:
+        stack = [(root, False)]
+        while stack:
+            node, done = stack.pop()
+            if done:
+                order.append(node)
+            elif node not in seen:
+                seen.add(node)
+                stack.append((node, True))
+                operands = [a >> 1 for a in values[node].args if a >> 1 >= first and a >> 1 not in seen]
+                stack += [(operand, False) for operand in sorted(operands, key=demand.__getitem__)]
+    return order + [index for index in program.state if index not in seen]
+
+
 def _critical(program: Program, window: int) -> list[int]:
     """List scheduling by the longest remaining chain, kept within a window of the given order."""
     first, values = program.first_state, program.values
@@ -95,35 +119,22 @@ def _critical(program: Program, window: int) -> list[int]:
             height[node] = max(height[node], height[index])
             users[node].append(index)
             missing[index] += 1
-    ready = [(-height[index], index) for index in program.state if not missing[index]]
-    heapq.heapify(ready)
-    late: list[tuple[int, int]] = []
-    result: list[int] = []
+    later = [index for index in program.state if not missing[index]]  # ready, perhaps beyond the window
+    ready: list[tuple[int, int]] = []
+    order: list[int] = []
     done: set[int] = set()
     oldest = first
-    while ready or late:
+    while len(order) < len(program.state):
         while oldest in done:
             oldest += 1
-        if not ready:
-            ready, late = late, []
-            heapq.heapify(ready)
-        _, index = heapq.heappop(ready)
-        if index > oldest + window and not missing[oldest]:
-            late.append((-height[index], index))
-            if ready:
-                continue
-            index = oldest
-            late = [item for item in late if item[1] != index]
-        if index in done:
-            continue
+        while later and later[0] <= oldest + window:
+            index = heapq.heappop(later)
+            heapq.heappush(ready, (-height[index], index))
+        _, index = heapq.heappop(ready)  # never empty: the oldest operation that is left is ready
         done.add(index)
-        result.append(index)
+        order.append(index)
         for user in users[index]:
             missing[user] -= 1
             if not missing[user]:
-                heapq.heappush(ready, (-height[user], user))
-        if late:
-            ready += late
-            late = []
-            heapq.heapify(ready)
-    return result
+                heapq.heappush(later, user)
+    return order
