@@ -6,9 +6,11 @@ from fractions import Fraction
 
 from kane.equations.applied import Applied
 from kane.equations.projection import Equations
+from kane.equations.rotors import rotor_energy
 from kane.graph.arena import Ref
 from kane.kinematics import points as pt
 from kane.kinematics import vectors as v
+from kane.mechanism.loads import SpinningRotor
 
 
 def activities(e: Equations) -> dict[str, Ref]:
@@ -36,14 +38,16 @@ def inertia_activity(e: Equations) -> Ref:
 
 
 def kinetic_energy(e: Equations) -> Ref:
-    """K = sum of m v . v / 2 + w . I w / 2."""
+    """K = sum of m v . v / 2 + w . I w / 2, rotors included, beams not."""
     p, g = e.points, e.graph
     double = g.zero
     for body in p.bodies:
         vel, w = p.stations[body.station].vel, p.axes[body.axes].w
         double = g.add(double, g.mul(body.mass, v.dot(g, vel, vel)))
         double = g.add(double, v.dot(g, w, v.sym_apply(g, body.moments, w)))
-    return g.mul(g.number(Fraction(1, 2)), double)
+    half = g.mul(g.number(Fraction(1, 2)), double)
+    rotors = [load for load in p.mechanism.loads if isinstance(load, SpinningRotor)]
+    return g.sum([half, *(rotor_energy(p, e.measures, rotor) for rotor in rotors)])
 
 
 def gravity_energy(e: Equations) -> Ref:

@@ -45,7 +45,7 @@ class Motion:
         if not self.determined[k]:
             sharing = [n for n, d in zip(self.names, self.determined, strict=True) if not d]
             raise InputError(
-                f"The reaction {name!r} is not determined: {', '.join(sharing)} share a load that rigidity leaves open.",
+                f"The reaction {name!r} is not determined: {', '.join(sharing)} share a load rigidly.",
                 name=name,
                 remedy="Remove a redundant condition or make a part elastic.",
             )

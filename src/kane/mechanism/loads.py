@@ -84,10 +84,28 @@ class GeneralizedForce:
 
 
 @dataclass(frozen=True, slots=True)
+class SpinningRotor:
+    """A rotor that spins at `rate` (a formula linear in rates) about the unit vector `axis` fixed in the link
+    `carrier`.
+
+    inertia: about the axis, kg m^2; the carrier's own inertia holds the rotor as if locked.  reflected: gyroscopic
+    terms
+    and the coupling with the carrier's motion are left out.
+    """
+
+    name: str
+    carrier: str
+    axis: FrameVector
+    inertia: Scalar
+    rate: Scalar
+    reflected: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Input:
     """A name that formulas of loads use and that is given at run time: a drive torque, a tip force."""
 
     name: str
 
 
-Load = Force | Torque | ForcePair | TorquePair | LineForce | GeneralizedForce | Input
+Load = Force | Torque | ForcePair | TorquePair | LineForce | GeneralizedForce | SpinningRotor | Input
