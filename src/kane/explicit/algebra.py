@@ -21,6 +21,7 @@ _MASK = (1 << BITS) - 1
 Number = int | Fraction
 Coefficient = dict[int, Number]
 ONE: Coefficient = {0: 1}
+_FINE = 10**8  # denominators of tan(angle / 2): rational points of the circle within 1e-16
 
 
 def plain(value: Number) -> Number:
@@ -63,6 +64,7 @@ class Atoms:
         self._values = dict(values)
         self.atoms: list[Atom] = []
         self._place: dict[str, int] = {}
+        self.rounded_angles = False
         self._squares: list[tuple[int, Coefficient]] = []  # (shift of the atom, what its square is)
 
     def atom(self, name: str, formula: Formula | None = None, exact: Fraction | None = None) -> int:
@@ -158,12 +160,25 @@ class Atoms:
                 turned = ((c, s), (scale(s, -1), c), (scale(c, -1), scale(s, -1)), (s, scale(c, -1)))
                 return turned[int(quarter) % 4]
         formula = f.formula(angle)
+        if formula.op == "neg":
+            c, s = self.cos_sin(formula.args[0])
+            return c, scale(s, -1)
+        if not formula.names():
+            return self._near(formula.evaluate({}))
         text = str(formula)
         known = self.taken(f"sin({text})")
         c, s = self.atom(f"cos({text})", Formula("cos", (formula,))), self.atom(f"sin({text})", Formula("sin", (formula,)))
         if not known:
             self._squares.append((s.bit_length() - 1, {0: 1, 2 * c: -1}))
         return {c: 1}, {s: 1}
+
+    def _near(self, angle: float) -> tuple[Coefficient, Coefficient]:
+        """A rational point of the circle within 1e-15 of a fixed angle: cos^2 + sin^2 = 1 holds exactly."""
+        self.rounded_angles = True
+        t = Fraction(math.tan(math.remainder(angle, 2 * math.pi) / 2)).limit_denominator(_FINE)
+        square = t * t
+        cos, sin = (1 - square) / (1 + square), 2 * t / (1 + square)
+        return {0: plain(cos)} if cos else {}, {0: plain(sin)} if sin else {}
 
     def _twelfths(self, k: int) -> Coefficient:
         """cos(k pi / 12)."""

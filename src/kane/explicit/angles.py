@@ -6,13 +6,14 @@ are the sums over runs of parallel joints.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
-from kane.explicit.algebra import Atoms, Number
+from kane.explicit.algebra import Atoms, Coefficient, Number
 from kane.explicit.arm import Along, Arm, turn_vector
-from kane.explicit.energy import Key, code_product, multiple_angle
+from kane.explicit.energy import Key, multiple_angle
 
 Angle = tuple[int, ...]
 _ENUMERATED = 3  # coordinates for which all bases of run sums are tried
@@ -77,12 +78,12 @@ def parallel_groups(arm: Arm, atoms: Atoms) -> tuple[Group, ...]:
 def _parallel_ancestor(arm: Arm, atoms: Atoms, index: int) -> tuple[int, int]:
     """The nearest turn above when its axis is parallel, and 1 or -1; (-1, 1) otherwise."""
     step = arm.steps[index]
-    axis = [{0: 1} if k == step.axis else {} for k in range(3)]
+    axis: list[Coefficient] = [{0: 1} if k == step.axis else {} for k in range(3)]
     at = index
     while True:
         for move in reversed(arm.steps[at].fixed):
             if not isinstance(move, Along):
-                axis = turn_vector(atoms, move, axis)  # type: ignore[assignment]
+                axis = turn_vector(atoms, move, axis)
         at = arm.steps[at].parent
         if at < 0:
             return -1, 1
@@ -150,6 +151,7 @@ class Converter:
     def __init__(self, basis: Basis, n: int) -> None:
         self.basis, self.n = basis, n
         self._known: dict[Key, list[tuple[Factors, Number]]] = {}
+        self._multiples: dict[int, tuple[dict[int, int], dict[int, int]]] = {}
         self._inverse = _inverse(basis) if basis.angles else []
 
     def __call__(self, codes: Key) -> list[tuple[Factors, Number]]:
@@ -161,30 +163,33 @@ class Converter:
 
     def _convert(self, codes: Key) -> list[tuple[Factors, Number]]:
         basis = self.basis
-        waves = exponentials(codes)
+        waves, divisor = exponentials(codes)
         if basis.harmonic:
-            return sorted(self._harmonics(waves).items())
-        total: dict[Key, Number] = {}
+            return sorted((key, reduced(value, divisor)) for key, value in self._harmonics(waves).items())
+        total: dict[Key, int] = {}
         for k, (re, im) in waves.items():
             turned = [sum(k[i] * self._inverse[i][j] for i in range(len(k))) for j in range(len(k))]
-            real: dict[Key, Number] = {(): re}
-            imag: dict[Key, Number] = {(): im}
+            real: dict[Key, int] = {(): re}
+            imag: dict[Key, int] = {(): im}
             for multiple in turned:
-                cos, sin = multiple_angle(multiple)
-                real, imag = (
-                    _outer(real, cos, imag, sin, -1), _outer(imag, cos, real, sin, 1)
-                )  # fmt: skip
+                cos, sin = self._multiple(multiple)
+                real, imag = _outer(real, cos, imag, sin, -1), _outer(imag, cos, real, sin, 1)
             for key, value in real.items():
                 total[key] = total.get(key, 0) + value
         result = []
         for key, value in total.items():
             if value:
-                value = value.numerator if value.denominator == 1 else value
-                result.append((tuple(sorted((a, c) for a, c in zip(basis.angles, key, strict=True) if c)), value))
+                factors = tuple(sorted((a, c) for a, c in zip(basis.angles, key, strict=True) if c))
+                result.append((factors, reduced(value, divisor)))
         return sorted(result)
 
-    def _harmonics(self, waves: dict[Key, tuple[Fraction, Fraction]]) -> dict[Factors, Number]:
-        result: dict[Factors, Number] = {}
+    def _multiple(self, k: int) -> tuple[dict[int, int], dict[int, int]]:
+        if k not in self._multiples:
+            self._multiples[k] = multiple_angle(k)
+        return self._multiples[k]
+
+    def _harmonics(self, waves: dict[Key, tuple[int, int]]) -> dict[Factors, int]:
+        result: dict[Factors, int] = {}
         for k, (re, im) in waves.items():
             angle = tuple(k[self.basis.involved.index(c)] if c in self.basis.involved else 0 for c in range(self.n))
             if not any(angle):
@@ -196,9 +201,15 @@ class Converter:
         return {key: value for key, value in result.items() if value}
 
 
-def _outer(a: dict[Key, Number], x: dict[int, Number], b: dict[Key, Number], y: dict[int, Number], sign: int) -> dict[Key, Number]:
+def reduced(value: int, divisor: int) -> Number:
+    """value / divisor, an integer where it is one."""
+    whole, rest = divmod(value, divisor)
+    return whole if rest == 0 else Fraction(value, divisor)
+
+
+def _outer(a: dict[Key, int], x: dict[int, int], b: dict[Key, int], y: dict[int, int], sign: int) -> dict[Key, int]:
     """a x + sign b y with one more code."""
-    result: dict[Key, Number] = {}
+    result: dict[Key, int] = {}
     for left, right, factor in ((a, x, 1), (b, y, sign)):
         for key, u in left.items():
             for code, v in right.items():
@@ -207,29 +218,26 @@ def _outer(a: dict[Key, Number], x: dict[int, Number], b: dict[Key, Number], y: 
     return {key: value for key, value in result.items() if value}
 
 
-def exponentials(codes: Key) -> dict[Key, tuple[Fraction, Fraction]]:
-    """A product of cos^a sin^b as a sum of exp(i k.q): k -> (real, imaginary) weight."""
-    result: dict[Key, tuple[Fraction, Fraction]] = {(): (Fraction(1), Fraction(0))}
-    half = Fraction(1, 2)
+def exponentials(codes: Key) -> tuple[dict[Key, tuple[int, int]], int]:
+    """A product of cos^a sin^b as a sum of exp(i k.q): k -> whole (real, imaginary) weight, and their common divisor."""
+    result: dict[Key, tuple[int, int]] = {(): (1, 0)}
+    divisor = 1
     for code in codes:
-        wave: dict[int, tuple[Fraction, Fraction]] = {0: (Fraction(1), Fraction(0))}
+        wave: dict[int, tuple[int, int]] = {0: (1, 0)}
         for _ in range(code & 1):
-            wave = _times(wave, {1: (half, Fraction(0)), -1: (half, Fraction(0))})
+            wave = _times(wave, {1: (1, 0), -1: (1, 0)})
         for _ in range(code >> 1):
-            wave = _times(wave, {1: (Fraction(0), -half), -1: (Fraction(0), half)})
-        result = {
-            (*k, m): (a * c - b * d, a * d + b * c) for k, (a, b) in result.items() for m, (c, d) in wave.items()
-        }
-    return result
+            wave = _times(wave, {1: (0, -1), -1: (0, 1)})
+        divisor *= 2 ** ((code & 1) + (code >> 1))
+        result = {(*k, m): (a * c - b * d, a * d + b * c) for k, (a, b) in result.items() for m, (c, d) in wave.items()}
+    return result, divisor
 
 
-def _times(
-    a: dict[int, tuple[Fraction, Fraction]], b: dict[int, tuple[Fraction, Fraction]]
-) -> dict[int, tuple[Fraction, Fraction]]:
-    result: dict[int, tuple[Fraction, Fraction]] = {}
+def _times(a: dict[int, tuple[int, int]], b: dict[int, tuple[int, int]]) -> dict[int, tuple[int, int]]:
+    result: dict[int, tuple[int, int]] = {}
     for k, (p, q) in a.items():
         for m, (r, s) in b.items():
-            x, y = result.get(k + m, (Fraction(0), Fraction(0)))
+            x, y = result.get(k + m, (0, 0))
             result[k + m] = (x + p * r - q * s, y + p * s + q * r)
     return {k: v for k, v in result.items() if v[0] or v[1]}
 
@@ -256,16 +264,20 @@ def expand(factors: Factors, n: int) -> dict[Key, Number]:
         sin: dict[Key, Number] = {}
         for k, multiple in enumerate(angle):
             if multiple:
-                c, s = multiple_angle(multiple)
-                at = lambda p, k=k: {tuple(code if j == k else 0 for j in range(n)): v for code, v in p.items()}
+                c, s = (_at(k, p, n) for p in multiple_angle(multiple))
                 cos, sin = (
-                    _sum(_product(cos, at(c)), _product(sin, at(s)), -1), _sum(_product(sin, at(c)), _product(cos, at(s)), 1)
-                )  # fmt: skip
+                    _sum(multiply(cos, c), multiply(sin, s), -1),
+                    _sum(multiply(sin, c), multiply(cos, s), 1),
+                )
         for _ in range(code & 1):
-            result = _product(result, cos)
+            result = multiply(result, cos)
         for _ in range(code >> 1):
-            result = _product(result, sin)
+            result = multiply(result, sin)
     return result
+
+
+def _at(k: int, polynomial: Mapping[int, Number], n: int) -> dict[Key, Number]:
+    return {tuple(code if j == k else 0 for j in range(n)): v for code, v in polynomial.items()}
 
 
 def _sum(a: dict[Key, Number], b: dict[Key, Number], sign: int) -> dict[Key, Number]:
@@ -273,14 +285,18 @@ def _sum(a: dict[Key, Number], b: dict[Key, Number], sign: int) -> dict[Key, Num
     return {key: value for key, value in total.items() if value}
 
 
-def _product(a: dict[Key, Number], b: dict[Key, Number]) -> dict[Key, Number]:
+def multiply(a: dict[Key, Number], b: dict[Key, Number]) -> dict[Key, Number]:
     result: dict[Key, Number] = {}
     for x, u in a.items():
         for y, v in b.items():
             parts: dict[Key, Number] = {(): u * v}
             for p, q in zip(x, y, strict=True):
-                merged = code_product({p: 1}, {q: 1})
-                parts = {(*key, code): w * m for key, w in parts.items() for code, m in merged.items()}
+                if p & q & 1:  # cos^2 = 1 - sin^2
+                    parts = {
+                        (*key, code): w * m for key, w in parts.items() for code, m in ((p + q - 2, 1), (p + q + 2, -1))
+                    }
+                else:
+                    parts = {(*key, p + q): w for key, w in parts.items()}
             for key, w in parts.items():
                 result[key] = result.get(key, 0) + w
     return {key: value for key, value in result.items() if value}

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement
 
-from kane.explicit.algebra import Coefficient, Number, scale
-from kane.explicit.angles import Group, expand
+from kane.explicit.algebra import Atoms, Coefficient, Number, plain, scale
+from kane.explicit.angles import Group, expand, multiply
 from kane.explicit.arm import Arm
 from kane.explicit.energy import Element, Key, combine, derivative
 from kane.explicit.forms import Formed, Former, Product, primitive
+from kane.graph.arena import Graph
 from kane.explicit.lumping import Constant, Expression, Lumped, Term, simple, term_order
 
 Symbol = tuple[int, int, int]  # i, j <= k
@@ -38,8 +39,14 @@ class ChristoffelReport:
 class ConstantSpace:
     """Elements with coefficients over the independent constants: vectors of a few whole numbers."""
 
-    def __init__(self, constants: Sequence[Constant], relations: Sequence[Sequence[tuple[int, Fraction]]], n: int) -> None:
+    def __init__(
+        self, constants: Sequence[Constant], relations: Sequence[Sequence[tuple[int, Fraction]]], n: int, atoms: Atoms
+    ) -> None:
         self.constants, self.n = tuple(constants), n
+        graph = Graph()
+        self.prime = graph.field.prime
+        free = lambda name: graph.symbol(name, "parameter")
+        self.residues = [graph.residue_of(atoms.build(graph, c.coefficient, free)) for c in constants]
         self.vectors: list[Coefficient] = [{k: 1} for k in range(len(constants))]
         for relation in relations:
             if not all(simple(v) for _, v in relation):
@@ -65,6 +72,24 @@ class ConstantSpace:
                 result = combine(result, {key: value})
         return {key: {k: v.numerator if v.denominator == 1 else v for k, v in c.items()} for key, c in result.items()}
 
+    def residue(self, c: Coefficient) -> int:
+        """The value of a combination of constants at a random point modulo a prime: 0 when it vanishes identically."""
+        total = 0
+        for k, v in c.items():
+            total += v.numerator * pow(v.denominator, -1, self.prime) * self.residues[k]
+        return total % self.prime
+
+    def nonzero(self, element: Element) -> Element:
+        """The element without coefficients that vanish by dependences of the constants."""
+        return {key: c for key, c in element.items() if self.residue(c)}
+
+    def fingerprint(self, element: Element) -> tuple[tuple[Key, int], ...]:
+        """Equal for equal elements."""
+        return tuple(sorted((key, self.residue(c)) for key, c in element.items()))
+
+    def opposite(self, fingerprint: tuple[tuple[Key, int], ...]) -> tuple[tuple[Key, int], ...]:
+        return tuple((key, self.prime - r) for key, r in fingerprint)
+
     def _expand(self, factors: Product) -> dict[Key, Number]:
         known = self._expanded.get(factors)
         if known is None:
@@ -73,19 +98,13 @@ class ConstantSpace:
             known = {(0,) * self.n: 1}
             for angle, (c, s) in turns:  # cos^2 is no code: expand it one by one
                 for _ in range(c):
-                    known = _multiply(known, expand(((angle, 1),), self.n))
-                known = _multiply(known, expand(((angle, 2 * s),), self.n)) if s else known
+                    known = multiply(known, expand(((angle, 1),), self.n))
+                known = multiply(known, expand(((angle, 2 * s),), self.n)) if s else known
             for angle, power in slides:
                 place = angle.index(1)
                 known = {(*key[:place], key[place] + power, *key[place + 1 :]): v for key, v in known.items()}
             self._expanded[factors] = known
         return known
-
-
-def _multiply(a: dict[Key, Number], b: dict[Key, Number]) -> dict[Key, Number]:
-    from kane.explicit.angles import _product
-
-    return _product(a, b)
 
 
 def symbols(n: int) -> list[Symbol]:
@@ -98,7 +117,9 @@ def b_columns(n: int) -> list[tuple[int, int]]:
     return [(j, k) for j in range(n) for k in range(j + 1, n)]
 
 
-def christoffel(elements: Sequence[Sequence[Element]], turns: Sequence[bool]) -> dict[Symbol, Element]:
+def christoffel(
+    space: ConstantSpace, elements: Sequence[Sequence[Element]], turns: Sequence[bool]
+) -> dict[Symbol, Element]:
     """[i;jk] of a matrix of elements, canonical; zero ones are empty."""
     n = len(elements)
     made: dict[tuple[int, int, int], Element] = {}
@@ -116,9 +137,9 @@ def christoffel(elements: Sequence[Sequence[Element]], turns: Sequence[bool]) ->
             value = combine(d(j, i, j), d(i, j, j), -half)
         else:
             value = combine(combine(combine({}, d(k, i, j), half), d(j, i, k), half), d(i, j, k), -half)
-        result[i, j, k] = {
-            key: {c: v.numerator if v.denominator == 1 else v for c, v in part.items()} for key, part in value.items()
-        }
+        result[i, j, k] = space.nonzero(
+            {key: {c: plain(v) for c, v in part.items()} for key, part in value.items()}
+        )
     return result
 
 
@@ -157,8 +178,10 @@ def _combined(name: str, base: frozenset[tuple[int, Number]], constants: Sequenc
 # counting by the relations
 
 
-def report(arm: Arm, groups: Sequence[Group], values: dict[Symbol, Element], elements: Sequence[Sequence[Element]]) -> ChristoffelReport:
-    """Unique symbols after each relation of Armstrong, Khatib and Burdick 1986, eq. 7-10, and in this arm's own expressions."""
+def report(
+    arm: Arm, groups: Sequence[Group], unique: int, zero: int, elements: Sequence[Sequence[Element]]
+) -> ChristoffelReport:
+    """Unique symbols after each relation of Armstrong, Khatib and Burdick 1986, eq. 7-10; `unique` in this arm's expressions."""
     n = len(arm.names)
     live = _live(arm)
     formal = {s: _formal(s, live) for s in symbols(n)}
@@ -172,15 +195,14 @@ def report(arm: Arm, groups: Sequence[Group], values: dict[Symbol, Element], ele
     formal = _with_parallels(arm, groups, formal)
     stages.append(("(10) parallel axes", formal))
     for name, vectors in stages:
-        unique = _unique([{(d, 0): v for d, v in vector.items()} for vector in vectors.values()])
-        removed[name] = left - unique
-        left = unique
-    own = _unique([{(key, c): v for key, part in e.items() for c, v in part.items()} for e in values.values()])
-    removed["equal up to sign or zero in this arm"] = left - own
-    return ChristoffelReport(total, removed, own, sum(not e for e in values.values()))
+        count = _unique(list(vectors.values()))
+        removed[name] = left - count
+        left = count
+    removed["equal up to sign or zero in this arm"] = left - unique
+    return ChristoffelReport(total, removed, unique, zero)
 
 
-def _unique(vectors: Sequence[dict[tuple[object, int], Number]]) -> int:
+def _unique(vectors: Sequence[Vector]) -> int:
     """Nonzero vectors up to sign."""
     found = set()
     for vector in vectors:

@@ -206,16 +206,19 @@ def unit_momentum(b: Composite, step: Step) -> tuple[list[Packed], list[Packed]]
     """Linear and angular momentum of a composite for a unit rate of its step, about the step's frame."""
     k = step.axis
     i, j = (k + 1) % 3, (k + 2) % 3
-    minus = lambda a: {key: scale(v, -1) for key, v in a.items()}
     force: list[Packed] = [{}, {}, {}]
     moment: list[Packed] = [{}, {}, {}]
     if step.kind == "turn":  # e x h, I e
-        force[i], force[j] = minus(b.first[j]), b.first[i]
+        force[i], force[j] = _minus(b.first[j]), b.first[i]
         moment = [b.tensor[_INDEX[row][k]] for row in range(3)]
     else:  # m e, h x e
         force[k] = b.mass
-        moment[i], moment[j] = b.first[j], minus(b.first[i])
+        moment[i], moment[j] = b.first[j], _minus(b.first[i])
     return force, moment
+
+
+def _minus(a: Packed) -> Packed:
+    return {key: scale(value, -1) for key, value in a.items()}
 
 
 def energy(arm: Arm, atoms: Atoms) -> tuple[list[list[Element]], list[Element]]:
@@ -236,7 +239,7 @@ def energy(arm: Arm, atoms: Atoms) -> tuple[list[list[Element]], list[Element]]:
     for index, step in enumerate(arm.steps):
         force, moment = unit_momentum(composites[index], step)
         at = index
-        rate = step.ratio if step.kind == "turn" else step.ratio
+        rate = step.ratio
         while True:
             other = arm.steps[at]
             component = moment[other.axis] if other.kind == "turn" else force[other.axis]
@@ -285,7 +288,7 @@ class Reducer:
         known = self._known.get(packed)
         if known is not None:
             return known
-        factors: list[dict[int, Number]] = [{0: 1} for _ in self.arm.names]
+        factors: list[dict[int, int]] = [{0: 1} for _ in self.arm.names]
         for index, step in enumerate(self.arm.steps):
             code = (packed >> (4 * index)) & 15
             if not code:
@@ -304,9 +307,9 @@ class Reducer:
         return result
 
 
-def code_product(a: dict[int, Number], b: dict[int, Number]) -> dict[int, Number]:
+def code_product(a: dict[int, int], b: dict[int, int]) -> dict[int, int]:
     """Product of polynomials in one angle, codes 2 b + a for cos^a sin^b."""
-    result: dict[int, Number] = {}
+    result: dict[int, int] = {}
     for x, u in a.items():
         for y, v in b.items():
             code, value = x + y, u * v
@@ -322,10 +325,10 @@ def code_product(a: dict[int, Number], b: dict[int, Number]) -> dict[int, Number
     return result
 
 
-def multiple_angle(k: int) -> tuple[dict[int, Number], dict[int, Number]]:
+def multiple_angle(k: int) -> tuple[dict[int, int], dict[int, int]]:
     """cos(k q) and sin(k q) as polynomials in one angle."""
-    cos: dict[int, Number] = {0: 1}
-    sin: dict[int, Number] = {}
+    cos: dict[int, int] = {0: 1}
+    sin: dict[int, int] = {}
     for _ in range(abs(k)):
         c1, s1 = code_product(cos, {1: 1}), code_product(sin, {2: 1})
         c2, s2 = code_product(sin, {1: 1}), code_product(cos, {2: 1})

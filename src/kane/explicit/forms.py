@@ -22,6 +22,7 @@ Style = Literal["shortest", "powers", "harmonics"]
 Product = tuple[tuple[Angle, int, int], ...]  # (angle, power of cos, power of sin); slides: (unit vector, power, -1)
 Formed = dict[Product, Coefficient]
 _EXHAUSTIVE = 4000  # coefficients times choices up to which all choices of squares are compared
+_READABLE = 150  # terms beyond which squares are left as they are
 _SQUARE = 4
 SLIDE = 1000  # added to the exponent of a slide, which shares the place of an angle's code
 
@@ -137,7 +138,7 @@ def choose_squares(written: dict[Factors, Coefficient]) -> dict[Factors, Coeffic
         for angle, code in factors:
             powers.setdefault(angle, set()).add(code)
     squared = [angle for angle, codes in sorted(powers.items()) if _SQUARE in codes and max(codes) <= _SQUARE]
-    if not squared:
+    if not squared or len(written) > _READABLE:
         return written
     size = sum(map(len, written.values()))
     if size * 2 ** len(squared) <= _EXHAUSTIVE:

@@ -122,10 +122,12 @@ def explicit_model(mechanism: Mechanism, parameters: Parameters = "numeric", sty
     a, g = energy(arm, atoms)
     lumped, gravity = _lump(arm, atoms, groups, former, a, g)
     relations = dependences(lumped.constants)
-    space = ConstantSpace(lumped.constants, relations, len(arm.names))
+    space = ConstantSpace(lumped.constants, relations, len(arm.names), atoms)
     elements = unpack(space, lumped.elements, len(arm.names))
-    values_of = christoffel(elements, arm.turns)
+    values_of = christoffel(space, elements, arm.turns)
     classes, written = _write_unique(space, former, values_of)
+    zero = sum(not value for value in values_of.values())
+    counted = report(arm, groups, len(written.elements) - (zero > 0), zero, elements)
     rotor_constants = _rotors(arm, atoms, len(written.constants) + len(gravity.constants))
     constants = (*written.constants, *gravity.constants, *(c for _, c, _ in rotor_constants.values()))
     n = len(arm.names)
@@ -138,7 +140,7 @@ def explicit_model(mechanism: Mechanism, parameters: Parameters = "numeric", sty
         tuple(tuple(_scaled(symbol[i, j, k], Fraction(2)) for j, k in columns) for i in range(n)),
         tuple(tuple(symbol[i, j, j] for j in range(n)) for i in range(n)),
         tuple(tuple(Term(t.ratio, t.constant + offset, t.factors) for t in e) for e in gravity.elements),
-        tuple(columns), report(arm, groups, values_of, elements),
+        tuple(columns), counted,
         tuple(Dependence(tuple((lumped.constants[k].name, v) for k, v in r)) for r in relations),
         arm.notes, _parameters(parameters, atoms), mechanism, arm, atoms, groups, style,
     )  # fmt: skip
@@ -175,8 +177,8 @@ def _write_unique(
     unique: list[Element] = []
     classes = {}
     for s, value in values.items():
-        items = frozenset((key, c, v) for key, part in value.items() for c, v in part.items())
-        opposite = frozenset((key, c, -v) for key, c, v in items)
+        items = space.fingerprint(value)
+        opposite = space.opposite(items)
         if items in known:
             classes[s] = (known[items], Fraction(1))
         elif opposite in known:

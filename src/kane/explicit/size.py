@@ -9,16 +9,18 @@ import numpy as np
 from kane.errors import UnsupportedError
 from kane.explicit.arm import About, Along, Arm, Turned
 
-LIMIT = 8_000  # terms of the upper triangle of A that can be read and differentiated in seconds
+LIMIT = 3_000  # terms of the upper triangle of A that can be read and differentiated in seconds
+_GENERAL = 8  # what a term costs more when fixed turns are in general directions: long rational numbers
 Support = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 def refuse_too_large(arm: Arm, name: str, limit: int = LIMIT) -> None:
     """UnsupportedError with the number of terms when the upper triangle of A would have more than `limit`."""
-    if len(arm.steps) < 6:
+    if len(arm.steps) < 4:
         return
     terms = count_terms(arm)
-    if terms > limit:
+    general = any(isinstance(move, Turned) for step in arm.steps for move in step.fixed)
+    if terms * (_GENERAL if general else 1) > limit:
         raise UnsupportedError(
             f"The explicit form of {name} has about {terms} terms in the kinetic energy matrix alone.",
             name=name,
