@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from contextlib import redirect_stderr
 from dataclasses import replace
-from pathlib import Path
+from io import StringIO
 from typing import Any
 
 from kane.errors import FormatError, MissingExtraError
 from kane.formats.source import Source, content_of
-from kane.formats.urdf import read_urdf
+from kane.formats.urdf import from_element
+from kane.formats.xml import parse_xml
 from kane.mechanism.model import Mechanism, Note
 
 
 def read_xacro(source: Source, *, arguments: dict[str, str] | None = None, **options: Any) -> Mechanism:
-    """The mechanism of a xacro file; options as for read_urdf; lines refer to the expanded text.
+    """The mechanism of a xacro file; options as for read_urdf; line numbers refer to the expanded text.
 
     Raises MissingExtraError naming the extra, FormatError when the expansion fails.
     """
-    data, file = content_of(source)
+    _, file = content_of(source)
     if file is None:
         raise FormatError("A xacro text has no folder to find its parts in.", remedy="Give the path of the file.")
     try:
-        from xacrodoc import XacroDoc
+        import xacro
+        from xacrodoc import packages  # finds $(find package) in the folders above the file
     except ImportError:
         raise MissingExtraError(
             f"{file} is a xacro file; expanding it needs the package xacrodoc.",
@@ -30,11 +33,13 @@ def read_xacro(source: Source, *, arguments: dict[str, str] | None = None, **opt
             remedy="Install kane[xacro], or expand the file first (xacro file.xacro > file.urdf).",
         ) from None
     try:
-        text = XacroDoc.from_file(Path(file), subargs=arguments or {}, resolve_packages=False).to_urdf_string()
+        packages.walk_up_from(file)
+        with redirect_stderr(StringIO()):
+            text = xacro.process_file(file, mappings=arguments or {}).toxml()
     except Exception as error:
-        raise FormatError(f"The xacro file cannot be expanded: {error}", file=file, remedy="Correct it.") from error
+        raise FormatError(f"The xacro file cannot be expanded: {' '.join(str(error).split())}.", file=file, remedy="Correct it.") from None
     if not isinstance(text, str) or "<link" not in text:
         raise FormatError("The xacro file expands to a robot without links.", file=file, remedy="Check its arguments.")
-    mechanism = read_urdf(text, **options)
+    mechanism = from_element(parse_xml(text, file), file, **options)
     note = Note("repaired", "expanded from xacro; line numbers are those of the expanded text", mechanism.name)
-    return replace(mechanism, report=replace(mechanism.report, file=file, notes=(note, *mechanism.report.notes)))
+    return replace(mechanism, report=replace(mechanism.report, notes=(note, *mechanism.report.notes)))
