@@ -1,0 +1,235 @@
+"""SimulationResult: a run, shaped like the result of scipy's solve_ivp, with names, energies and residuals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kane.errors import InputError, UnknownNameError
+from kane.simulation.dense import DenseOutput
+from kane.simulation.events import Happened
+from kane.simulation.model import Model
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SimulationResult:
+    """A run.
+
+    t (k,), y (n, k): times and states [q, u]; sol: dense output or None; events: what happened, in order; nfev: evaluations of
+    the right-hand side; status: 0 reached the end, 1 ended by an event, -1 stopped; message says why; success: status >= 0.
+    work (2, k): of actuators and of other loads; inputs (m, k).  energy_tolerance: of energy_error.
+    """
+
+    model: Model
+    t: Array
+    y: Array
+    sol: DenseOutput | None
+    events: tuple[Happened, ...]
+    nfev: int
+    status: int
+    message: str
+    work: Array
+    inputs: Array
+    energy_tolerance: float
+    idle: bool = False
+    method: str = ""
+    rejected: int = 0
+    error: BaseException | None = None
+
+    @property
+    def success(self) -> bool:
+        return self.status >= 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the rows of y."""
+        return self.model.layout.names[: len(self.y)]
+
+    @property
+    def q(self) -> Array:
+        """Coordinates (nq, k)."""
+        return self.y[: self.model.layout.nq]
+
+    @property
+    def u(self) -> Array:
+        """Speeds (nu, k)."""
+        return self.y[self.model.layout.nq :]
+
+    def __getitem__(self, name: str) -> Array:
+        """A row by name: a coordinate, speed, work, input, "t", "kinetic", "potential", "energy", "energy_residual"."""
+        layout = self.model.layout
+        known = {"t", "kinetic", "potential", "energy", "energy_residual", "power_residual"}
+        if name in known:
+            return np.asarray(getattr(self, name))
+        if name in layout.works:
+            return np.asarray(self.work[layout.works.index(name)])
+        if name in layout.inputs and name not in layout.names and name not in layout.speeds:
+            return np.asarray(self.inputs[layout.inputs.index(name)])
+        try:
+            return np.asarray(self.y[layout.index(name)])
+        except UnknownNameError:
+            names = ", ".join([*layout.names, *layout.inputs, *sorted(known)])
+            raise UnknownNameError(f"The run has no {name!r}; there are: {names}.", name=name) from None
+
+    @property
+    def t_events(self) -> dict[str, Array]:
+        """Times of the events by name."""
+        names = dict.fromkeys(e.name for e in self.events)
+        return {n: np.array([e.t for e in self.events if e.name == n]) for n in names}
+
+    @property
+    def y_events(self) -> dict[str, Array]:
+        """States (events, n) before the events by name."""
+        names = dict.fromkeys(e.name for e in self.events)
+        return {n: np.array([e.y for e in self.events if e.name == n]) for n in names}
+
+    # energy
+
+    def _states(self) -> tuple[Array, Array, Array]:
+        k = len(self.t)
+        whole = np.concatenate([self.y, self.work]).T.copy()
+        return whole, np.asarray(self.t).reshape(k, 1), np.ascontiguousarray(self.inputs.T)
+
+    def _energies(self) -> tuple[Array, Array]:
+        if self.model.energy is None:
+            nothing = np.full(len(self.t), np.nan)
+            return nothing, nothing
+        kinetic, potential = self.model.energy(*self._states())
+        return kinetic, potential
+
+    @property
+    def kinetic(self) -> Array:
+        """Kinetic energy (k,), J."""
+        return self._energies()[0]
+
+    @property
+    def potential(self) -> Array:
+        """Potential energy (k,) of gravity and joint springs, J."""
+        return self._energies()[1]
+
+    @property
+    def energy(self) -> Array:
+        """Kinetic and potential energy (k,), J."""
+        kinetic, potential = self._energies()
+        return kinetic + potential
+
+    @property
+    def energy_residual(self) -> Array:
+        """T + V less the work done since the start, less its first value (k,), J: zero on an exact run."""
+        balance = self.energy - self.work.sum(axis=0)
+        return np.asarray(balance - balance[0])
+
+    @property
+    def energy_error(self) -> float:
+        """The largest energy residual relative to the energies of the run; NaN where the model has no energy."""
+        kinetic, potential = self._energies()
+        moved = np.abs(kinetic) + np.abs(potential - potential[0]) + np.abs(self.work).sum(axis=0)
+        size = max(float(np.max(moved)), abs(float(kinetic[0] + potential[0])))
+        return float(np.max(np.abs(self.energy_residual))) / size if size > 0 else 0.0
+
+    @property
+    def energy_ok(self) -> bool:
+        """Whether the energy error is within its tolerance (or there is no energy to compare)."""
+        error = self.energy_error
+        return bool(np.isnan(error)) or error <= self.energy_tolerance
+
+    @property
+    def power_residual(self) -> Array:
+        """d(T + V)/dt along the equations of motion less the power of inputs and loads (k,), W: checks the equations."""
+        if self.model.balance is None:
+            return np.full(len(self.t), np.nan)
+        layout = self.model.layout
+        rates = self.rates()
+        return np.asarray(self.model.balance(*self._states(), rates[layout.nq : layout.nq + layout.nu].T.copy()))
+
+    def rates(self) -> Array:
+        """ydot (n, k) at the points of the run: qdot, udot, powers."""
+        states, t, f = self._states()
+        if self.model.rate is not None:
+            return np.asarray(self.model.rate(states, t, f)).T
+        made = [self.model.constraints.slope(float(a[0]), y, x) for y, a, x in zip(states, t, f, strict=True)]
+        return np.array(made).T
+
+    # constraints and momenta
+
+    @property
+    def constraint_residual(self) -> Array:
+        """Largest residual (k,) of the configuration constraints; zeros without any."""
+        if self.model.constraints is None:
+            return np.zeros(len(self.t))
+        return self._residuals(0)
+
+    @property
+    def speed_residual(self) -> Array:
+        """Largest residual (k,) of the constraints' velocity form; zeros without any."""
+        if self.model.constraints is None:
+            return np.zeros(len(self.t))
+        return self._residuals(1)
+
+    def _residuals(self, kind: int) -> Array:
+        made = [self.model.constraints.residuals(float(t), y)[kind] for t, y in zip(self.t, self.y.T, strict=True)]
+        return np.array([np.abs(x).max(initial=0.0) for x in made])
+
+    @property
+    def momentum_residual(self) -> dict[str, Array]:
+        """Change (k,) of each momentum that no force acts on, by coordinate; empty when inputs act."""
+        if self.model.momenta is None or not self.idle:
+            return {}
+        p = np.asarray(self.model.momenta(*self._states())).T
+        return {name: row - row[0] for name, row in zip(self.model.momentum_names, p, strict=True)}
+
+    def reactions(self) -> dict[str, Array]:
+        """Multipliers (k,) of the constraints by name: the force or moment along each condition.
+
+        NaN where redundant conditions leave one undetermined.  Raises InputError without constraints.
+        """
+        constraints = self.model.constraints
+        if constraints is None:
+            remedy = "Ask a body's joint forces of the equations' reaction task."
+            raise InputError("The model has no constraints, so no multipliers.", name="reactions", remedy=remedy)
+        states, t, f = self._states()
+        made = [constraints.multipliers(float(a[0]), y, x) for y, a, x in zip(states, t, f, strict=True)]
+        return dict(zip(constraints.names, np.array(made).T, strict=True))
+
+    # text and files
+
+    def summary(self) -> str:
+        """The run in some lines: end, steps, energy, residuals."""
+        span = f"{self.t[0]:g} to {self.t[-1]:g} s" if len(self.t) else "nothing"
+        lines = [
+            f"{self.model.mechanism.name}: {span}, {len(self.t)} points, {self.nfev} evaluations, {self.rejected} rejected steps",
+            f"  {self.message}",
+        ]
+        if self.model.energy is not None and len(self.t):
+            verdict = "" if self.energy_ok else f"  EXCEEDS {self.energy_tolerance:g}"
+            lines.append(f"  energy error {self.energy_error:.2e} relative{verdict}")
+            actuators, loads = self.work[:, -1]
+            lines.append(f"  work of actuators {actuators:.6g} J, of other loads {loads:.6g} J")
+        if self.model.constraints is not None and len(self.t):
+            worst = self.constraint_residual.max(initial=0.0), self.speed_residual.max(initial=0.0)
+            lines.append(f"  constraints hold to {worst[0]:.2e} (configuration), {worst[1]:.2e} (speeds)")
+        lines += [f"  t = {e.t:.9g}: {e.name}" for e in self.events[:20]]
+        return "\n".join(lines)
+
+    def save(self, path: str | Path) -> Path:
+        """Write .npz (all arrays) or .parquet (one column a name; extra: logs).  A file there is replaced only when whole."""
+        from kane.simulation.files import save
+
+        return save(self, Path(path))
+
+    def plot(self, path: str | Path | None = None, names: Any = None, phase: bool = False) -> Any:
+        """Time histories (or phase plots) as a matplotlib figure, written to path (.svg, .png) when given (extra: plot)."""
+        from kane.simulation.plots import plot
+
+        return plot(self, path, names, phase)
+
+    def animate(self, path: str | Path | None = None, fps: int = 30) -> str:
+        """The moving mechanism as one HTML page that needs nothing else; written to path when given."""
+        from kane.simulation.animation import animate
+
+        return animate(self, path, fps)

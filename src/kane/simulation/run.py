@@ -1,0 +1,254 @@
+"""The run: segments between breaks of the inputs, chunks of compiled steps, events, and what is kept when it stops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kane.errors import KaneError
+from kane.simulation import driver as d
+from kane.simulation.dense import DenseOutput, interpolate
+from kane.simulation.events import Event, Happened, Watch
+from kane.simulation.field import Field, native_field, python_field
+from kane.simulation.inputs import Source
+from kane.simulation.loop import Accuracy, Loop, Steps
+from kane.simulation.model import Model
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(slots=True)
+class Record:
+    """The steps so far: start states and steps, inputs by step, events; status and message at the end."""
+
+    t0: float
+    y0: Array
+    starts: list[Array] = field(default_factory=list)
+    begins: list[Array] = field(default_factory=list)
+    steps: list[Steps] = field(default_factory=list)
+    held: list[Array] = field(default_factory=list)
+    events: list[Happened] = field(default_factory=list)
+    status: int = 0
+    message: str = "reached the end"
+    error: BaseException | None = None
+    nfev: int = 0
+    rejected: int = 0
+
+    def add(self, start: Array, begin: float, steps: Steps, inputs: Array) -> None:
+        """Append steps that begin at a state and time."""
+        if len(steps.t):
+            self.starts.append(np.concatenate([start[None], steps.y[:-1]]))
+            self.begins.append(np.concatenate([[begin], steps.t[:-1]]))
+            self.steps.append(steps)
+            self.held.append(np.repeat(inputs[None], len(steps.t), 0))
+
+    def stop(self, message: str, error: BaseException | None = None, status: int = -1) -> None:
+        self.status, self.message, self.error = status, message, error
+
+    def dense(self) -> DenseOutput | None:
+        """Dense output of all steps, or None when they have none."""
+        if not self.steps or self.steps[0].dense is None:
+            return None
+        return DenseOutput(
+            np.concatenate(self.begins),
+            np.concatenate([s.t for s in self.steps]),
+            np.concatenate(self.starts),
+            np.concatenate([s.dense for s in self.steps if s.dense is not None]),
+        )
+
+    def points(self) -> tuple[Array, Array, Array]:
+        """Times (k,), states (k, n), inputs (k, m), the start included."""
+        t = np.concatenate([[self.t0], *(s.t for s in self.steps)])
+        y = np.concatenate([self.y0[None], *(s.y for s in self.steps)])
+        first = self.held[0][:1] if self.held else np.zeros((1, 0))
+        return t, y, np.concatenate([first, *self.held]) if self.held else first
+
+
+def make_field(driver: d.Driver, model: Model, source: Source) -> Field:
+    """The right-hand side: compiled where inputs are held and there are no constraints, else through Python."""
+    layout, m = model.layout, len(model.layout.inputs)
+    nq, n = layout.nq, layout.nq + layout.nu
+    if model.rate is not None and source.held:
+        return native_field(driver, model.rate, m)
+    if model.rate is not None:
+        rate = model.rate
+
+        def slope(t: float, y: Array, held: Array) -> Array:
+            f = source.value(t, y[:nq], y[nq:n])
+            return np.asarray(rate(y, np.array([t]), np.ascontiguousarray(f)))
+
+        return python_field(slope, layout.size, m)
+    constraints = model.constraints
+
+    def constrained(t: float, y: Array, held: Array) -> Array:
+        f = held[:m] if source.held else source.value(t, y[:nq], y[nq:n])
+        return np.asarray(constraints.slope(t, y, f))
+
+    return python_field(constrained, layout.size, m, constraints.project)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to run."""
+
+    t0: float
+    t_end: float
+    y0: Array
+    source: Source
+    accuracy: Accuracy
+    events: tuple[Event, ...] = ()
+    dense: bool = True
+    progress: Callable[[float, float], None] | None = None
+    chunk: int = 128
+
+
+def run(model: Model, plan: Plan) -> Record:
+    """Integrate; whatever stops it, the part before is in the record."""
+    driver = d.load_driver()
+    layout = model.layout
+    field_ = make_field(driver, model, plan.source)
+    free = layout.nq + layout.nu
+    capacity = 16 if plan.events else plan.chunk
+    loop = Loop(driver, field_, plan.y0, free, plan.accuracy, model.quaternion_starts, plan.dense, capacity)
+    record = Record(plan.t0, plan.y0.copy())
+    watch = Watch(plan.events, layout.nq, layout.nu) if plan.events else None
+    try:
+        _run(model, plan, loop, record, watch)
+    except KeyboardInterrupt as error:
+        record.stop(f"interrupted at t = {loop.t:.9g}", error)
+    record.nfev, record.rejected = loop.nfev, loop.rejected
+    return record
+
+
+def _run(model: Model, plan: Plan, loop: Loop, record: Record, watch: Watch | None) -> None:
+    nq, n = model.layout.nq, model.layout.nq + model.layout.nu
+    t, source, first = plan.t0, plan.source, True
+    while t < plan.t_end:
+        end = min(plan.t_end, source.next_break(t))
+        if source.held:
+            try:
+                loop.field.inputs[: len(model.layout.inputs)] = source.value(t, loop.y[:nq].copy(), loop.y[nq:n].copy())
+            except Exception as error:
+                return record.stop(_raised(source, t, error), error)
+        loop.restart(t)
+        if first:
+            loop.choose_first_step(t, end)
+            first = False
+        if watch:
+            watch.begin(t, loop.y.copy(), loop.slope(t, loop.y), _h(loop))
+        if not _segment(model, plan, loop, record, watch, end):
+            return
+        t = end
+
+
+def _h(loop: Loop) -> float:
+    return float(loop.control[d.H])
+
+
+def _segment(model: Model, plan: Plan, loop: Loop, record: Record, watch: Watch | None, end: float) -> bool:
+    """Advance to the end of a segment; False when the run is over."""
+    while True:
+        begin, start = loop.t, loop.y.copy()
+        inputs = loop.field.inputs[: len(model.layout.inputs)].copy()
+        status, steps = loop.advance(end)
+        if isinstance(loop.field.error, KeyboardInterrupt):
+            record.add(start, begin, steps, inputs)
+            raise loop.field.error
+        if watch and len(steps.t):
+            cut = _events(plan, loop, record, watch, (begin, start, steps), inputs)
+            if cut is False:
+                return False
+            if cut:
+                continue
+        else:
+            record.add(start, begin, steps, inputs)
+        if plan.progress is not None:
+            plan.progress(loop.t, plan.t_end)
+        if status == d.DONE:
+            return True
+        if status != d.FULL:
+            record.stop(*_failure(model, plan, loop, status))
+            return False
+
+
+def _events(
+    plan: Plan, loop: Loop, record: Record, watch: Watch, made: tuple[float, Array, Steps], inputs: Array
+) -> bool | None:
+    """Look for events in steps: None when none changes the course, True after a restart, False at the end of the run."""
+    begin, start, steps = made
+    t0, y0 = begin, start
+    for k in range(len(steps.t)):
+        assert steps.dense is not None
+        t1, dense = float(steps.t[k]), steps.dense[k]
+        found = watch.find(t0, t1, y0, dense)
+        for t, which in found:
+            event = watch.events[which]
+            x = (t - t0) / (t1 - t0)
+            y = interpolate(np.array([x]), y0[None], dense[None])[0]
+            record.events.append(Happened(event.name, t, y[: watch.nq + watch.nu].copy()))
+            if not (event.terminal or event.restart or event.action):
+                continue
+            shorter = Steps(np.array([*steps.t[:k], t]), np.array([*steps.h[:k], t - t0]), np.array([*steps.y[:k], y]),
+                            np.concatenate([steps.dense[:k], shortened(y0, dense, x)[None]]))  # fmt: skip
+            record.add(start, begin, shorter, inputs)
+            if event.terminal:
+                loop.restart(t, y)
+                record.stop(f"{event.name} at t = {t:.9g}", status=1)
+                return False
+            if event.action is not None:
+                y = _acted(event, t, y, watch)
+            loop.restart(t, y, min(_h(loop), max(t1 - t0, 1e-9)))
+            watch.begin(t, y, loop.slope(t, y), _h(loop))
+            return True
+        t0, y0 = t1, steps.y[k]
+    record.add(start, begin, steps, inputs)
+    return None
+
+
+def _acted(event: Event, t: float, y: Array, watch: Watch) -> Array:
+    assert event.action is not None
+    nq, n = watch.nq, watch.nq + watch.nu
+    q, u = event.action(t, y[:nq].copy(), y[nq:n].copy())
+    return np.concatenate([q, u, y[n:]])
+
+
+_NODES = np.cos(np.pi * (np.arange(7) + 0.5) / 7) / 2 + 0.5
+
+
+def shortened(y0: Array, dense: Array, x: float) -> Array:
+    """Coefficients of the same polynomial over the first fraction x of its step."""
+    states = interpolate(_NODES * x, np.repeat(y0[None], 7, 0), np.repeat(dense[None], 7, 0)) - y0
+    basis = np.zeros((7, 7))
+    for j in range(7):
+        unit = np.zeros((7, 7, 1))
+        unit[:, j] = 1.0
+        basis[:, j] = interpolate(_NODES, np.zeros((7, 1)), unit)[:, 0]
+    return np.asarray(np.linalg.solve(basis, states))
+
+
+def _raised(source: Source, t: float, error: BaseException) -> str:
+    what = str(error) if isinstance(error, KaneError) else f"{type(error).__name__}: {error}"
+    return f"stopped at t = {t:.9g}: {source.name} raised {what}"
+
+
+def _failure(model: Model, plan: Plan, loop: Loop, status: int) -> tuple[str, BaseException | None]:
+    """What to say when a step fails: the time, the names and the values."""
+    t, y, names = loop.t, loop.y.copy(), model.layout.names
+    error = loop.field.error
+    if error is not None:
+        if isinstance(error, KaneError):
+            return f"stopped at t = {t:.9g}: {error}", error
+        return _raised(plan.source, t, error), error
+    rates = loop.slope(t, y)
+    bad = [f"{n} = {v:.6g}" for n, v in zip(names, y, strict=True) if not math.isfinite(v)]
+    bad += [f"rate of {n} = {v:.6g}" for n, v in zip(names, rates, strict=True) if not math.isfinite(v)]
+    if bad:
+        return f"stopped at t = {t:.9g}: not finite: {', '.join(bad)}", None
+    n = model.layout.nq + model.layout.nu
+    steep = np.argsort(-np.abs(rates[:n]) / (1 + np.abs(y[:n])))[:3]
+    what = ", ".join(f"{names[k]} = {y[k]:.6g} (rate {rates[k]:.3g})" for k in steep)
+    return f"stopped at t = {t:.9g}: the step size underflows ({_h(loop):.2e} s); fastest: {what}", None
