@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import sys
 import threading
+import time
 import warnings
 import weakref
 from collections.abc import Callable
@@ -370,8 +372,6 @@ def test_calls_from_many_threads(two_link: Program) -> None:
 
 
 def test_no_references_leak(two_link: Program) -> None:
-    import sys
-
     f = compile_program(two_link, default_parameters=P)
     q, qd, qdd = states(two_link, ())[:3]
     out = np.empty(2)
@@ -455,6 +455,46 @@ def test_refusals(two_link: Program, random_program: Make) -> None:
         compile_program(two_link, default_parameters=P[:3])
     with pytest.raises(UnsupportedError, match="no parameters"):
         compile_program(random_program(0, parameters=False), default_parameters=P)
+
+
+def test_repr_is_short(two_link: Program) -> None:
+    f = compile_program(two_link)
+    assert repr(f) == (
+        "<NativeFunction inverse_dynamics: q (..., 2), qd (..., 2), qdd (..., 2), p (..., 5) -> tau (..., 2), float64>"
+    )
+
+
+def test_lock_is_released_in_large_batches(two_link: Program) -> None:
+    """Another thread counts on while a large batch runs."""
+    f = compile_program(two_link, default_parameters=P)
+    arrays = states(two_link, (400_000,))[:3]
+    out = np.empty((400_000, 2))
+    f(*(a[:9] for a in arrays))
+    count, stop = 0, threading.Event()
+
+    def tick() -> None:
+        nonlocal count
+        while not stop.is_set():
+            time.sleep(2e-4)
+            count += 1
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(30.0)  # the lock goes over only where it is given away
+    try:
+        for extra in ([], [P * 2]):
+            stop.clear()
+            worker = threading.Thread(target=tick)
+            worker.start()
+            time.sleep(5e-3)
+            seen = count
+            for _ in range(3):
+                f(*arrays, *extra, out=out)
+            assert count > seen
+            stop.set()
+            worker.join()
+    finally:
+        stop.set()
+        sys.setswitchinterval(interval)
 
 
 def test_choices_tell_what_was_done(two_link: Program) -> None:

@@ -61,7 +61,7 @@ def checked(name: str, item: Input, value: Any, dtype: np.dtype[Any]) -> Array:
                 raise TypeError(f"dtype {array.dtype}")
             array = array.astype(np.float64)
         if array.dtype != dtype:
-            with np.errstate(over="ignore"):
+            with np.errstate(all="ignore"):
                 array = array.astype(dtype)
     except (TypeError, ValueError) as problem:
         raise ShapeError(

@@ -138,6 +138,12 @@ def _plural(code: Assembly, program: Program, t: Type, objects: list[str], const
     code.rank(objects[0], 2, "general")
     n = code.field(code.field(objects[0], DIMS), 0, "i64")
     code.demand(code(f"icmp sgt i64 {n}, 1"), "general")
+    limit = max(1, RELEASE_ABOVE // max(1, len(program.state)))
+    large = code(f"icmp ugt i64 {n}, {limit}")
+    if parameter(program) is not None:  # the memo must not change under a batch that runs without the lock
+        usual = code(f"icmp eq ptr {constants}, {code.slot('defaults')}")
+        short = code(f"xor i1 {large}, true")
+        code.demand(code(f"or i1 {usual}, {short}"), "general")
     table = _Table(code, len(objects) + len(program.outputs))
     columns, ranges = "true", []
     for i, obj in zip(states(program), objects, strict=True):
@@ -164,7 +170,7 @@ def _plural(code: Assembly, program: Program, t: Type, objects: list[str], const
         inner = [code(f"mul i64 {step}, {prod(out.shape[axis + 1 :])}") for axis in range(len(out.shape))]
         results.append(_new(code, t, out.shape, n, [row, *inner]))
         table.add(code.field(results[-1], DATA), row, step)
-    _run_batch(code, program, table, n, constants, "1")
+    _run_batch(code, table, n, constants, large, "1")
     _answer(code, program, results, batched=True)
     # a given array, whose elements are evenly apart in each state
     code.label("keys2")
@@ -188,7 +194,7 @@ def _plural(code: Assembly, program: Program, t: Type, objects: list[str], const
     for other in ranges:
         _demand_apart(code, mine, other)
     table.add(data, steps[0], step)
-    _run_batch(code, program, table, n, constants, "2")
+    _run_batch(code, table, n, constants, large, "2")
     code.do(f"call void {code.slot('incref')}(ptr {obj})")
     code.do(f"ret ptr {obj}")
 
@@ -218,14 +224,10 @@ def _range(code: Assembly, t: Type, data: str, axes: list[tuple[str, str]]) -> t
     return code(f"getelementptr i8, ptr {data}, i64 {low}"), code(f"getelementptr i8, ptr {data}, i64 {high}")
 
 
-def _run_batch(code: Assembly, program: Program, table: _Table, n: str, constants: str, tag: str) -> None:
-    """Call the loop; without the interpreter's lock when there is much to do."""
+def _run_batch(code: Assembly, table: _Table, n: str, constants: str, large: str, tag: str) -> None:
+    """Call the loop; without the interpreter's lock when there is much to do (`large`)."""
     batch = code.slot("batch")
     arguments = ", ".join([f"i64 {n}", *(f"ptr {c}" for c in table.columns), f"ptr {constants}"])
-    limit = max(1, RELEASE_ABOVE // max(1, len(program.state)))
-    large = code(f"icmp ugt i64 {n}, {limit}")
-    if parameter(program) is not None:  # the memo must not change under a batch that runs without the lock
-        large = code(f"and i1 {large}, {code(f'icmp eq ptr {constants}, ' + code.slot('defaults'))}")
     code.do(f"br i1 {large}, label %released{tag}, label %held{tag}")
     code.label(f"held{tag}")
     code.do(f"call void {batch}({arguments})")

@@ -19,7 +19,7 @@ from kane.native.interpreter import NO_ARGUMENTS, builtin, directly_called, fill
 Array = np.ndarray[Any, Any]
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
 class NativeFunction:
     """A compiled function f(in0, in1, ... [, p], out=None, threads=1): arrays (..., size) to arrays (..., *shape)."""
 
@@ -32,6 +32,16 @@ class NativeFunction:
     def __call__(self, *arrays: Any, out: Any = None, threads: int = 1) -> Any:
         """The outputs at these arrays; where the interpreter allows, calls go to machine code and not through here."""
         return self.general(*arrays, out=out, threads=threads)
+
+    @property
+    def name(self) -> str:
+        """The program's name."""
+        return self.program.name
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(f"{i.name} (..., {i.size})" for i in self.program.inputs)
+        outputs = ", ".join(f"{o.name} {('...', *o.shape)}".replace("'", "") for o in self.program.outputs)
+        return f"<NativeFunction {self.name}: {inputs} -> {outputs}, {self.dtype}>"
 
     def prepare(self, *arrays: Array, out: Array | tuple[Array, ...] | None = None) -> Callable[[], Any]:
         """A function without arguments that computes from these very arrays into `out` (made when None) and returns it.
