@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from kane.equations.brackets import brackets
 from kane.equations.composite import mass_matrix
 from kane.equations.forward import articulated_bodies, elimination_order, factorise, serves_articulated, solve
 from kane.equations.frames import external_wrenches, frame_states
@@ -75,43 +76,14 @@ def coriolis(system: System) -> list[list[Ref]]:
     c = newton_euler(system, u, weight=False)
     half = g.number(HALF)
     C = [[g.mul(half, e) for e in row] for row in jacobian(g, c, u)]
-    brackets = _brackets(system)
-    if brackets:
+    columns = brackets(system)
+    if columns:
         M = mass_matrix(system.k, system.bodies, system.rotors)
-        for j, column in brackets.items():
+        for j, column in columns.items():
             for i in range(system.nv):
                 extra = g.sum(g.mul(M[i][l], value) for l, value in column.items())
                 C[i][j] = g.add(C[i][j], g.mul(half, extra))
     return C
-
-
-def _brackets(system: System) -> dict[int, dict[int, Ref]]:
-    """[u, e_j]^l for the speeds that are velocities in body axes: column j -> row l -> value."""
-    g, c, u = system.g, system.k.coordinates, system.k.symbols.u
-    at = c.speeds.index
-    result: dict[int, dict[int, Ref]] = {}
-    for _, speeds in c.quaternions:
-        w = [at(n) for n in speeds]
-        _cross_columns(g, [u[i] for i in w], w, w, result)
-    for _, speeds, k in c.positions:
-        linear, w = [at(n) for n in speeds], [at(n) for n in c.quaternions[k][1]]
-        _cross_columns(g, [u[i] for i in linear], w, linear, result)
-        _cross_columns(g, [u[i] for i in w], linear, linear, result)
-    return result
-
-
-def _cross_columns(
-    g: object, a: Sequence[Ref], columns: Sequence[int], rows: Sequence[int], into: dict[int, dict[int, Ref]]
-) -> None:
-    """Add the matrix [a x] at these rows and columns."""
-    for j in range(3):
-        for i in range(3):
-            if i != j:
-                k = 3 - i - j
-                sign = 1 if (j - i) % 3 == 1 else 0  # [a x]_12 = -a_3
-                column = into.setdefault(columns[j], {})
-                assert rows[i] not in column
-                column[rows[i]] = a[k] ^ sign
 
 
 def _coriolis_matrix(system: System, frame: str | None) -> Outputs:
@@ -121,7 +93,7 @@ def _coriolis_matrix(system: System, frame: str | None) -> Outputs:
 def _coriolis_times(system: System, frame: str | None) -> Outputs:
     """C(q, qd) v by one forward sweep where the speeds are rates."""
     g, vector = system.g, system.vector("v")
-    if _brackets(system):
+    if brackets(system):
         product = [g.dot(row, vector) for row in coriolis(system)]
     else:
         u = system.k.symbols.u
