@@ -334,7 +334,9 @@ class Graph:
             if base is None:
                 base = self._angles[node] = self.field.angle_symbol(self.residue[node])
             scaled = self.field.scaled_angle(base, factor)
-            total += self.field.hash("angle", self.residue[node], factor) if scaled is None else scaled
+            if scaled is None:  # an odd fraction is an angle of its own: its multiples and negative stay exact
+                scaled = factor.numerator * self.field.hash("angle", self.residue[node], factor.denominator)
+            total += scaled
         return total % (self._prime + 1)
 
     def function(self, name: str, *args: Ref) -> Ref:
