@@ -6,11 +6,10 @@ from fractions import Fraction
 
 from kane.equations.applied import Applied
 from kane.equations.projection import Equations
-from kane.equations.rotors import rotor_energy
+from kane.equations.rotors import find_spins, rotor_energy
 from kane.graph.arena import Ref
 from kane.kinematics import points as pt
 from kane.kinematics import vectors as v
-from kane.mechanism.loads import SpinningRotor
 
 
 def activities(e: Equations) -> dict[str, Ref]:
@@ -46,8 +45,7 @@ def kinetic_energy(e: Equations) -> Ref:
         double = g.add(double, g.mul(body.mass, v.dot(g, vel, vel)))
         double = g.add(double, v.dot(g, w, v.sym_apply(g, body.moments, w)))
     half = g.mul(g.number(Fraction(1, 2)), double)
-    rotors = [load for load in p.mechanism.loads if isinstance(load, SpinningRotor)]
-    return g.sum([half, *(rotor_energy(p, e.measures, rotor) for rotor in rotors)])
+    return g.sum([half, *(rotor_energy(p, spin) for spin in find_spins(p, e.measures))])
 
 
 def gravity_energy(e: Equations) -> Ref:

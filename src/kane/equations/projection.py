@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from kane.equations.applied import Applied, applied_loads
 from kane.equations.elastic import beam_forces, beam_inertia, beam_motion
-from kane.equations.rotors import rotor_forces
+from kane.equations.rotors import find_spins, rotor_forces
 from kane.errors import InputError
 from kane.graph.arena import Graph, Ref
 from kane.graph.derivative import forward
@@ -27,7 +27,6 @@ from kane.kinematics.points import Points, place_points, speed_symbols
 from kane.kinematics.vectors import Vec
 from kane.mechanism import loads as ld
 from kane.mechanism.beams import Beam
-from kane.mechanism.loads import SpinningRotor
 from kane.mechanism.model import Mechanism
 
 
@@ -88,11 +87,11 @@ def kane_equations(
     for load in mechanism.loads:
         if isinstance(load, ld.GeneralizedForce):
             contributions[load.name] = _on_speed(points, measures, load)
+    for spin in find_spins(points, measures):
+        own, torque = rotor_forces(points, spin, acc.alpha[spin.axes])
+        whole = gather_forces(points, {}, torque)
+        inertia = tuple(graph.sum(parts) for parts in zip(inertia, own, whole, strict=True))
     for load in mechanism.loads:
-        if isinstance(load, SpinningRotor):
-            own, torque = rotor_forces(points, measures, load, acc.alpha[points.axes_of(load.carrier)])
-            whole = gather_forces(points, {}, torque)
-            inertia = tuple(graph.sum(parts) for parts in zip(inertia, own, whole, strict=True))
         if isinstance(load, Beam):
             motion = beam_motion(points, measures, load, acc.acc[points.station(load.link)])
             own = beam_inertia(points, load, motion)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from kane.errors import UnsupportedError
@@ -26,7 +26,7 @@ class Place:
     rate: Formula
     body: str = ""
     reaction: str = ""
-    axis: FrameVector = FrameVector()
+    axis: FrameVector = field(default_factory=FrameVector)
     point: str = ""
     speed: str = ""
 
