@@ -30,7 +30,7 @@ def plain_c(program: Program, kind: str) -> str:
     def use(ref: int) -> str:
         return f"(-v{ref >> 1})" if ref & 1 else f"v{ref >> 1}"
 
-    constants = sort_constants(program).folded  # computed in double, as printed code bakes them in
+    constants = sort_constants(program, "float64" if kind == "double" else "float32").folded
     for index, (op, args, payload, _) in enumerate(program.values):
         a = [use(r) for r in args]
         match op:
@@ -39,8 +39,6 @@ def plain_c(program: Program, kind: str) -> str:
             case "input":
                 assert isinstance(payload, tuple)
                 text = f"x{payload[0]}[{payload[1]}]"
-            case "num":
-                text = f"({kind}){float(payload).hex()}"  # type: ignore[arg-type]
             case "add" | "mul" | "div":
                 text = f" {dict(add='+', mul='*', div='/')[op]} ".join(a)
             case "fma" | "sqrt" | "tanh":

@@ -6,12 +6,13 @@ import ctypes
 import threading
 import time
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from kane.graph import evaluate
-from kane.graph.program import INPUT_OP, Input, Program
+from kane.emit.numbers import Precision, baked_constants, rounded
+from kane.graph.program import INPUT_OP, NUMBER_OP, Input, Program
 from kane.native.assembly import parameter
 from kane.native.batch import batch_function
 from kane.native.doors import entry_functions
@@ -112,7 +113,7 @@ def make_code(
     program: Program, dtype: Dtype, host: Host, cached: bool, parameters: np.ndarray[Any, Any] | None
 ) -> Code:
     """Compile the single-state functions of a program (a `prepared` one) and fill their tables."""
-    constants = sort_constants(program)
+    constants = sort_constants(program, dtype)
     text = single_source(program, constants, dtype, host)
     single, choices = _load(text, program, dtype, host, cached)
     code = Code(program, dtype, host, cached, constants, single, [choices], None)
@@ -137,18 +138,15 @@ def _load(text: str, program: Program, dtype: Dtype, host: Host, cached: bool) -
     return loaded, Choices(host.isa, lanes, opt, blocks, seconds, loaded.size, loaded.from_cache)
 
 
-def sort_constants(program: Program) -> Constants:
-    """Constants that are numbers, computed here, and places for those that parameters decide."""
-    folded: dict[int, float] = {}
-    values: dict[int, Any] = {}
-    with np.errstate(all="ignore"):
-        for index in range(len(program.values)):
-            op, args, payload, _ = program.values[index]
-            if op != INPUT_OP and all(a >> 1 in values for a in args):
-                operands = [-values[a >> 1] if a & 1 else values[a >> 1] for a in args]
-                values[index] = np.float64(evaluate._value(op, operands, payload, []))
-                if index >= program.first_constant:
-                    folded[index] = float(values[index])
+def sort_constants(program: Program, dtype: Dtype = "float64") -> Constants:
+    """Constants that are numbers (rounded once, as in printed code) and places for those that parameters decide."""
+    precision: Precision = "double" if dtype == "float64" else "float"
+    everywhere = replace(program, first_state=len(program.values), blocks=())  # merged programs hold some in the state
+    folded = {index: rounded(value, precision) for index, value in baked_constants(everywhere).items()}
+    for index in range(program.first_constant):
+        payload = program.values[index].payload
+        if program.values[index].op == NUMBER_OP and isinstance(payload, Fraction):
+            folded[index] = rounded(payload, precision)
     wanted = {a >> 1 for i in program.state for a in program.values[i].args}
     wanted |= {r >> 1 for out in program.outputs for r in out.refs}
     p = parameter(program)

@@ -210,15 +210,13 @@ class _Writer:
         """A value that this block does not compute."""
         program, t = self.program, self.t
         section = program.section(index)
-        if section == "number":
-            return t.literal(float(program.values[index].payload))  # type: ignore[arg-type]
+        if index in self.constants.folded:
+            return t.literal(self.constants.folded[index])
         if index in self.constants.place:
             return self.load_constant(f"%v{index}", self.constants.place[index])
         if section == "input":
             array, element = program.values[index].payload  # type: ignore[misc]
             return self.load_element(f"%v{index}", f"%in{array}", element)
-        if index in self.constants.folded:
-            return t.literal(self.constants.folded[index])
         pointer = self.address("%frame", self.frame.at[index])
         align = t.bytes if t.lanes > 1 else t.scalar_bytes
         self.emit(f"%v{index} = load {t.name}, ptr {pointer}, align {align}")
