@@ -144,6 +144,8 @@ class Solution:
         return np.asarray(np.sqrt(np.diag(self.covariance)))
 
 
+WINDOW = 4  # blocks over which noise may be correlated
+LEVERAGE = 0.9  # of a block's own part in the fit: a block that determines a parameter alone says little about its noise
 RANK = 1e-9  # singular values of the scaled regressor below this, relative to the largest, count as none
 
 
@@ -176,7 +178,7 @@ def solve(factors: Factors, prior: Array, weights: Array | None = None, correlat
     bread = inverse @ inverse.T
     covariance = bread @ middle @ bread
     if correlated:
-        covariance = _larger(covariance, bread @ _block_sums(factors, x, w) @ bread)
+        covariance = _larger(covariance, inverse @ _block_sums(factors, x, w, inverse) @ inverse.T)
     covariance = _symmetric(covariance)
     null = Vt[~keep].T
     lost = np.linalg.norm(null, axis=1) > 1e-6
@@ -190,16 +192,29 @@ def solve(factors: Factors, prior: Array, weights: Array | None = None, correlat
     )  # fmt: skip
 
 
-def _block_sums(factors: Factors, x: Array, w: Array) -> Array:
-    """Sum over blocks of g g^T, g = sum of w^2 W^T residual, with neighbouring blocks' products at half weight (Bartlett)."""
-    k = factors.size
+def _block_sums(factors: Factors, x: Array, w: Array, inverse: Array) -> Array:
+    """Covariance of the sum of W^T residual in the coordinates z, x = inverse z, in which W^T W is 1, from its blocks.
+
+    g = sum over a block, corrected for what the block itself did to the fit (Bell and McCaffrey 2002); products of neighbours count with a
+    triangular window, and so do those of blocks as far apart as the repeats of a periodic motion, where they agree beyond chance.
+    """
     error = factors.R @ np.append(x, -1.0)  # (blocks, nv, k + 1)
-    g = np.einsum("j,bjrc,bjr->bc", w**2, factors.R[..., :k], error)
-    blocks = len(g)
-    if blocks < 2:
-        return np.zeros((k, k))
-    cross = g[1:].T @ g[:-1]
-    return np.asarray((g.T @ g + 0.5 * (cross + cross.T)) * (blocks / (blocks - 1)))
+    R = factors.R[..., : factors.size] @ inverse
+    g = np.einsum("j,bjrc,bjr->bc", w**2, R, error)
+    own = np.einsum("j,bjrc,bjrd->bcd", w**2, R, R)
+    blocks, size = g.shape
+    if blocks < 2 or not size:
+        return np.zeros((size, size))
+    g = np.linalg.solve(np.eye(size) - LEVERAGE * own, g[..., None])[..., 0]
+    products = [g[lag:].T @ g[: blocks - lag] for lag in range(blocks // 2 + 1)]
+    chance = 4.0 * float(np.trace(products[0])) / np.sqrt(size * blocks)
+    peaks = [0, *(lag for lag in range(WINDOW, len(products)) if np.trace(products[lag]) > chance)]
+    total = products[0]
+    for lag in range(1, len(products)):
+        weight = max(1.0 - abs(lag - peak) / WINDOW for peak in peaks)
+        if weight > 0:
+            total = total + weight * (products[lag] + products[lag].T)
+    return np.asarray(total)
 
 
 def _larger(a: Array, b: Array) -> Array:

@@ -48,7 +48,7 @@ class Identifier:
     the plain estimate makes unreal; None without clarabel), consistent_, n_samples_.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (scikit-learn: every setting is an argument here)
         self, robot: Mechanism, *, rotors: Rotors = "given", friction: Friction = "given", method: Method = "ols",
         coulomb_width: float = 0.0, correlated: bool | None = None, consistent: bool = False,
         prior_weight: float = PRIOR, accept: Sequence[str] = (),

@@ -1,0 +1,347 @@
+"""Motions that show the parameters: Fourier series within all limits, of least condition number or most information.
+
+Every trial motion fills its joints' position, speed and acceleration limits exactly (motion.within), so these need no constraint; torques
+and workspace boxes enter as a penalty and are checked densely at the end, where the motion is made smaller until it keeps them
+(Swevers et al. 1997; Park 2006).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from kane.equations.base_columns import full_rows, rotor_columns
+from kane.equations.frames import frame_pose, node_poses
+from kane.equations.system import derive_system
+from kane.errors import ConvergenceError
+from kane.graph.derivative import gradient
+from kane.graph.program import Input, build_program
+from kane.identification.motion import FourierMotion, MotionLimits, motion_limits, within
+from kane.identification.torque_model import TorqueModel
+from kane.native import compile_program
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Objective = Literal["condition", "information"]
+POWERS = (2.0, 5.0, 12.0)  # of the norms that smooth the extreme eigenvalues, round by round
+TRIED = 3  # of the best random motions are improved; the best of these to the end
+PENALTY = 10.0
+LEAST = 0.05  # of the largest amplitude that the limits leave
+SOFT = 0.05  # of the lowest speed limit: where Coulomb friction is linear during the search
+SAMPLES = 80  # of a trial motion
+DENSE = 100  # points of the last check a period of the fastest harmonic
+MARGIN = 0.97  # of torque limits, aimed at in the search
+STEP = 1e-6  # of the differences that take search variables to the motion
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The origin of a frame or link stays within lower..upper (3,), m, axes of N."""
+
+    frame: str
+    lower: tuple[float, float, float]
+    upper: tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """How hard to look: random motions to begin with, rounds of improvement (BFGS with bounded memory), seed of the random motions."""
+
+    starts: int = 20
+    rounds: int = 200
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Excitation:
+    """A designed motion.
+
+    condition: of its regressor; random: condition numbers of the random motions within the same limits that it was chosen from and improved
+    on; information: log det (W^T W) / k; margins: for each limit the largest share of it that is used.
+    """
+
+    motion: FourierMotion
+    condition: float
+    random: tuple[float, ...]
+    information: float
+    margins: dict[str, float]
+    evaluations: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Design:
+    """What trial motions are made of and judged by."""
+
+    model: TorqueModel
+    limits: MotionLimits
+    period: float
+    harmonics: int
+    objective: Objective
+    boxes: tuple[Box, ...]
+    positions: Callable[[Array], Array] | None
+    x: Array
+    rest: bool
+    reverse: Callable[..., tuple[Array, Array, Array]]
+    power: float = POWERS[0]
+
+    def motion(self, p: Array) -> FourierMotion:
+        """The motion of search variables p: shape (n, 2, harmonics), place (n,), fill (n,)."""
+        n, H = self.model.nv, self.harmonics
+        shape = p[: 2 * n * H].reshape(n, 2, H)
+        if self.rest:  # speed and acceleration zero at the period's ends
+            k = np.arange(1, H + 1)
+            shape = np.stack([_without(shape[:, 0], k), _without(shape[:, 1], k**2)], axis=1)
+        place, fill = _unit(p[2 * n * H :].reshape(2, n))
+        return within(self.limits, self.period, shape, place, LEAST + (1.0 - LEAST) * fill, self.model.joints)
+
+    def judged(self, motion: FourierMotion) -> tuple[float, float, float]:
+        """Condition number, information, penalty."""
+        q, qd, qdd = motion(motion.times(SAMPLES))
+        W = self.model.regressor(q, qd, qdd)
+        condition, information = quality(_gram(W))
+        return condition, information, self.penalty(q, W)[0]
+
+    def penalty(self, q: Array, W: Array) -> tuple[float, Array, Array]:
+        """Sum of squares of what exceeds torque limits and boxes, with its derivatives by W and by q."""
+        bar, slope = np.zeros_like(W), np.zeros_like(q)
+        total = 0.0
+        if np.isfinite(self.limits.effort).any():
+            tau, allowed = W @ self.x, MARGIN * self.limits.effort
+            over = _over(np.abs(tau) / allowed)
+            total += float((over**2).sum())
+            bar += (2.0 * over * np.sign(tau) / allowed)[..., None] * self.x
+        if self.positions is not None:
+            over = _over(box_use(self.boxes, self.positions(q)) / MARGIN)
+            total += float((over**2).sum())
+            if over.any():
+                for j in range(q.shape[1]):
+                    moved = q.copy()
+                    moved[:, j] += STEP
+                    change = _over(box_use(self.boxes, self.positions(moved)) / MARGIN) ** 2 - over**2
+                    slope[:, j] = change.sum(axis=(1, 2)) / STEP
+        return total, bar, slope
+
+    def cost(self, p: Array) -> tuple[float, Array]:
+        """ln of a smooth condition number, or minus the information, with the penalty; and its derivative by p.
+
+        Smooth: p-norms of the eigenvalues and of their inverses for the largest and the inverse of the smallest one.
+        """
+        motion = self.motion(p)
+        times = motion.times(SAMPLES)
+        q, qd, qdd = motion(times)
+        W = self.model.regressor(q, qd, qdd)
+        values, V = np.linalg.eigh(_gram(W))
+        values = np.maximum(values, 1e-14 * max(float(values[-1]), 1e-300))
+        if self.objective == "condition":
+            cost, slopes = _smooth_condition(values, self.power)
+        else:
+            cost, slopes = -float(np.log(values).mean()), -1.0 / (values * len(values))
+        bar = (2.0 / SAMPLES) * (W @ ((V * slopes) @ V.T))
+        penalty, more, by_q = self.penalty(q, W)
+        gq, gqd, gqdd = self.pullback(q, qd, qdd, bar + PENALTY * more)
+        return cost + PENALTY * penalty, self._by_variables(p, motion, gq + PENALTY * by_q, gqd, gqdd)
+
+    def pullback(self, q: Array, qd: Array, qdd: Array, bar: Array) -> tuple[Array, Array, Array]:
+        """Derivatives by q, qd, qdd (samples, n) of the sum of bar * W, friction's columns included."""
+        rigid = self.model.base.count
+        gq, gqd, gqdd = self.reverse(q, qd, qdd, np.ascontiguousarray(bar[..., :rigid]).reshape(len(q), -1))
+        for k, column in enumerate(self.model.friction, start=rigid):
+            r = column.row
+            if column.kind == "viscous":
+                gqd[:, r] += bar[:, r, k]
+            elif column.kind == "coulomb":
+                gqd[:, r] += bar[:, r, k] * (np.abs(qd[:, r]) < self.model.width) / self.model.width
+        return gq, gqd, gqdd
+
+    def _by_variables(self, p: Array, motion: FourierMotion, gq: Array, gqd: Array, gqdd: Array) -> Array:
+        """A joint's motion depends on its own variables only: one difference serves all joints at once."""
+        n, H = self.model.nv, self.harmonics
+        here = motion(motion.times(SAMPLES))
+        slope = np.zeros(len(p))
+        own = np.arange(len(p))
+        for part in range(2 * H + 2):
+            at = own[: 2 * n * H].reshape(n, 2 * H)[:, part] if part < 2 * H else own[(part) * n :][:n]
+            moved = p.copy()
+            moved[at] += STEP
+            there = self.motion(moved)(motion.times(SAMPLES))
+            parts = (g * (b - a) for g, a, b in zip((gq, gqd, gqdd), here, there, strict=True))
+            slope[at] = sum(x.sum(axis=0) for x in parts) / STEP
+        return slope
+
+
+def _gram(W: Array) -> Array:
+    rows = W.reshape(-1, W.shape[-1])
+    return np.asarray(rows.T @ rows / len(W))
+
+
+def _smooth_condition(values: Array, power: float) -> tuple[float, Array]:
+    """(ln |values|_p + ln |1 / values|_p) / 2 and its derivative by the values; |.|_p near the largest for large p."""
+    high = (values / values[-1]) ** power
+    low = (values[0] / values) ** power
+    cost = np.log(values[-1] / values[0]) + np.log(high.sum()) / power + np.log(low.sum()) / power
+    slopes = (high / high.sum() - low / low.sum()) / values
+    return 0.5 * float(cost), np.asarray(0.5 * slopes)
+
+
+def _without(coefficients: Array, k: Array) -> Array:
+    """The coefficients without the part along k."""
+    return coefficients - np.outer(coefficients @ k, k) / float(k @ k)
+
+
+def _unit(p: Array) -> Array:
+    return 0.5 + 0.5 * np.sin(p)
+
+
+def _over(use: Array) -> Array:
+    return np.maximum(use - 1.0, 0.0)
+
+
+def quality(gram: Array) -> tuple[float, float]:
+    """Condition number of W and ln det (W^T W) / k from W^T W."""
+    values = np.linalg.eigvalsh(gram)
+    values = np.maximum(values, 1e-15 * max(float(values[-1]), 1e-300))
+    return float(np.sqrt(values[-1] / values[0])), float(np.log(values).mean())
+
+
+def box_use(boxes: Sequence[Box], points: Array) -> Array:
+    """How far from the middle of its box each point (m, boxes, 3) is, in half widths: at most 1 inside."""
+    lower, upper = (np.array([getattr(b, side) for b in boxes], dtype=np.float64) for side in ("lower", "upper"))
+    return np.asarray(np.abs(points - 0.5 * (lower + upper)) / (0.5 * (upper - lower)))
+
+
+def frame_positions(model: TorqueModel, frames: Sequence[str]) -> Callable[[Array], Array]:
+    """The function q (m, n) -> origins of frames (m, frames, 3) in N."""
+    system = derive_system(model.mechanism)
+    poses = node_poses(system.k)
+    refs = [ref for frame in frames for ref in frame_pose(system.k, frame, poses)[1].position]
+    program = build_program(system.g, "positions", [system.input("q")], [("p", (len(frames), 3), refs)])
+    compiled = compile_program(program)
+    return lambda q: np.asarray(compiled(q))
+
+
+def exciting_motion(
+    model: TorqueModel, series: tuple[float, int] = (10.0, 5), objective: Objective = "condition",
+    boxes: Sequence[Box] = (), limits: MotionLimits | None = None, rest: bool = True, search: Search = Search(),
+) -> Excitation:  # fmt: skip
+    """A periodic motion whose regressor has the least condition number, or the most information.
+
+    series: period (s) and number of harmonics.  limits: of the description by default (motion_limits); boxes: of the workspace.
+    rest: the period starts and ends at rest.  Torques are those of the description's parameters.  Deterministic for a seed.
+    Raises ConvergenceError when even the smallest motion breaks torque limits or boxes.
+    """
+    period, harmonics = series
+    limits = limits or motion_limits(model)
+    positions = frame_positions(model, [b.frame for b in boxes]) if boxes else None
+    x = np.nan_to_num(model.prior)
+    reverse = reverse_regressor(model)
+    exact, soft = model, SOFT * float(limits.velocity.min())
+    model = replace(model, width=max(model.width, soft))  # a step in Coulomb friction would stop the search
+    design = _Design(model, limits, period, harmonics, objective, tuple(boxes), positions, x, rest, reverse)
+    rng = np.random.default_rng(search.seed)
+    trials = [random_variables(design.model.nv, harmonics, rng) for _ in range(max(1, search.starts))]
+    judged = [design.judged(design.motion(p)) for p in trials]
+    costs = [(np.log(c) if objective == "condition" else -i) + PENALTY * over for c, i, over in judged]
+    best = [trials[i] for i in np.argsort(costs)[:TRIED]]
+    p, used = _improved(design, best, search.rounds)
+    motion, margins = _kept(design, design.motion(p))
+    condition, information, _ = replace(design, model=exact).judged(motion)
+    return Excitation(motion, condition, tuple(c for c, _, _ in judged), information, margins, used + len(trials))
+
+
+def reverse_regressor(model: TorqueModel) -> Callable[..., tuple[Array, Array, Array]]:
+    """The function (q, qd, qdd, bar) -> derivatives by q, qd, qdd of the sum of bar (m, nv * nb) times the base regressor.
+
+    One reverse sweep over the regressor's expressions, compiled.
+    """
+    system = derive_system(model.mechanism)
+    g, s = system.g, system.k.symbols
+    rows = full_rows(system, rotor_columns(system, model.rotors))
+    entries = [row[c] for row in rows for c in model.base.columns]
+    labels = tuple(f"bar{i + 1}" for i in range(len(entries)))
+    weighted = g.sum(g.mul(g.symbol(label), e) for label, e in zip(labels, entries, strict=True) if e > 1)
+    slopes = gradient(g, weighted, [*s.q, *s.u, *s.udot])
+    n = system.nv
+    outputs = [(name, (n,), slopes[i * n : i * n + n]) for i, name in enumerate(("q", "qd", "qdd"))]
+    inputs = [*(system.input(name) for name in ("q", "qd", "qdd")), Input("bar", labels)]
+    compiled: Callable[..., tuple[Array, Array, Array]] = compile_program(
+        build_program(g, "reverse_regressor", inputs, outputs)
+    )
+    return compiled
+
+
+def random_variables(n: int, harmonics: int, rng: np.random.Generator) -> Array:
+    """Search variables of a random motion: normal coefficients that fall with the harmonic."""
+    shape = rng.normal(size=(n, 2, harmonics)) / np.arange(1, harmonics + 1)
+    return np.concatenate([shape.ravel(), rng.uniform(-1, 1, n), np.full(n, 0.5 * np.pi)])
+
+
+def _improved(design: _Design, starts: Sequence[Array], rounds: int) -> tuple[Array, int]:
+    """The best variables after `rounds`: a fifth of them for each start, the rest for the best, sharper from stage to stage."""
+    from scipy.optimize import minimize
+
+    used = 0
+
+    def descend(p: Array, power: float, count: int) -> tuple[float, Array]:
+        nonlocal used
+        sharper = replace(design, power=power)
+        options = {"maxiter": count, "maxfun": 3 * count, "maxcor": 20}
+        found = minimize(sharper.cost, p, jac=True, method="L-BFGS-B", options=options)
+        used += int(found.nfev)
+        return float(found.fun), np.asarray(found.x)
+
+    if rounds < 1:
+        return starts[0], 0
+    share = max(1, rounds // 5)
+    tried = [descend(p, POWERS[0], share) for p in starts]
+    p = min(tried, key=lambda item: item[0])[1]
+    for power in POWERS if design.objective == "condition" else POWERS[:1]:
+        p = descend(p, power, share)[1]
+    return p, used
+
+
+def _kept(design: _Design, motion: FourierMotion) -> tuple[FourierMotion, dict[str, float]]:
+    """The motion made smaller about its centre until torques and boxes hold at dense samples."""
+    for _ in range(60):
+        margins = shares(design.model, design.limits, motion, design.x, design.boxes, design.positions)
+        if max(margins.values()) <= 1.0:
+            return motion, margins
+        motion = FourierMotion(motion.joints, motion.period, motion.centre, 0.93 * motion.sine, 0.93 * motion.cosine)
+    worst = max(margins, key=margins.__getitem__)
+    raise ConvergenceError(
+        f"No motion of this kind keeps {worst}: even a small one uses {margins[worst]:.3g} times what is allowed.",
+        name=worst, value=margins[worst], remedy="Widen the limits or boxes, or place the robot differently.",
+    )  # fmt: skip
+
+
+def shares(
+    model: TorqueModel, limits: MotionLimits, motion: FourierMotion, x: Array, boxes: Sequence[Box] = (),
+    positions: Callable[[Array], Array] | None = None,
+) -> dict[str, float]:  # fmt: skip
+    """For each limit the share that a motion uses (at most 1 is within it), between samples too.
+
+    Positions, speeds and accelerations by the bound of their polynomial; torques and frames at DENSE samples a period of the fastest harmonic,
+    with half of the largest change from one sample to the next added.
+    """
+    low, high, speed, acceleration = motion.bounds()
+    middle, half = 0.5 * (limits.upper + limits.lower), 0.5 * (limits.upper - limits.lower)
+    found = {
+        "position": float((np.maximum(high - middle, middle - low) / half).max()),
+        "velocity": float((speed / limits.velocity).max()),
+        "acceleration": float((acceleration / limits.acceleration).max()),
+    }
+    q, qd, qdd = motion(motion.times(DENSE * motion.sine.shape[1]))
+    if np.isfinite(limits.effort).any():
+        tau = model.torque(q, qd, qdd, x)
+        found["effort"] = float(((np.abs(tau).max(axis=0) + _between(tau)) / limits.effort).max())
+    if boxes:
+        place = positions or frame_positions(model, [b.frame for b in boxes])
+        use = box_use(boxes, place(q)).reshape(len(q), -1)
+        found["box"] = float((use.max(axis=0) + _between(use)).max())
+    return found
+
+
+def _between(values: Array) -> Array:
+    """Half of the largest step between neighbouring samples of a period: what a smooth curve adds at most between them."""
+    return np.asarray(0.5 * np.abs(np.diff(values, axis=0, append=values[:1])).max(axis=0))

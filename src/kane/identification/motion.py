@@ -1,0 +1,156 @@
+"""Periodic motions: Fourier series in every coordinate, with bounds that hold between samples too."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kane.errors import InputError
+from kane.identification.checks import limits_of
+from kane.identification.torque_model import TorqueModel
+
+Array = np.ndarray[Any, np.dtype[Any]]
+DEFAULTS = {True: (np.pi, np.pi, 10.0), False: (0.5, 0.5, 5.0)}  # half range, speed, acceleration: rad or m, s
+
+
+@dataclass(frozen=True, slots=True)
+class MotionLimits:
+    """Arrays (n,): lower, upper (rad or m), velocity, acceleration, effort (infinite where there is none)."""
+
+    lower: Array
+    upper: Array
+    velocity: Array
+    acceleration: Array
+    effort: Array
+
+
+def motion_limits(model: TorqueModel, **given: Sequence[float] | float) -> MotionLimits:
+    """The limits of the description; `given` (lower=, upper=, velocity=, acceleration=, effort=) replace them.
+
+    Where nothing is given: half a turn either way, pi rad/s, 10 rad/s^2 (0.5 m, 0.5 m/s, 5 m/s^2), any effort.  Raises InputError for a
+    lower limit above the upper one.
+    """
+    n = model.nv
+    if model.coordinates != model.joints:
+        raise InputError(
+            "Motions are designed for joints of one degree of freedom.", name="robot",
+            remedy="Fix the base, or give the motion yourself.",
+        )  # fmt: skip
+    rows: dict[str, list[float]] = {key: [] for key in ("lower", "upper", "velocity", "acceleration", "effort")}
+    for limits, angle in zip(limits_of(model), model.angles, strict=True):
+        half, speed, acceleration = DEFAULTS[angle is not False]
+        rows["lower"].append(-half if limits.lower is None else limits.lower)
+        rows["upper"].append(half if limits.upper is None else limits.upper)
+        rows["velocity"].append(limits.velocity or speed)
+        rows["acceleration"].append(limits.acceleration or acceleration)
+        rows["effort"].append(limits.effort or np.inf)
+    arrays = {key: np.array(row) for key, row in rows.items()}
+    for key, value in given.items():
+        if key not in arrays:
+            raise InputError(f"There is no limit {key!r}.", name=key, remedy=f"There are {', '.join(arrays)}.")
+        arrays[key] = np.broadcast_to(np.asarray(value, dtype=np.float64), (n,)).copy()
+    for j in range(n):
+        if not arrays["lower"][j] < arrays["upper"][j]:
+            raise InputError(
+                f"Joint {model.joints[j]!r} has the lower limit {arrays['lower'][j]:.6g} and the upper limit "
+                f"{arrays['upper'][j]:.6g}.", name=model.joints[j], remedy="Give lower= and upper=.",
+            )  # fmt: skip
+    return MotionLimits(**arrays)
+
+
+@dataclass(frozen=True, slots=True)
+class FourierMotion:
+    """q(t) = centre + sum over k of sine_k sin(k w t) + cosine_k cos(k w t), w = 2 pi / period; sine, cosine (n, harmonics)."""
+
+    joints: tuple[str, ...]
+    period: float
+    centre: Array
+    sine: Array
+    cosine: Array
+
+    def __call__(self, t: Any) -> tuple[Array, Array, Array]:
+        """q, qd, qdd (m, n) at times t (m,)."""
+        k = np.arange(1, self.sine.shape[1] + 1) * (2.0 * np.pi / self.period)
+        phase = np.multiply.outer(np.asarray(t, dtype=np.float64), k)
+        s, c = np.sin(phase), np.cos(phase)
+        return (
+            self.centre + s @ self.sine.T + c @ self.cosine.T,
+            c @ (k * self.sine).T - s @ (k * self.cosine).T,
+            -(s @ (k * k * self.sine).T) - c @ (k * k * self.cosine).T,
+        )
+
+    def times(self, count: int) -> Array:
+        """Even times over one period, its end left out."""
+        return np.arange(count) * (self.period / count)
+
+    def bounds(self) -> tuple[Array, Array, Array, Array]:
+        """Lower and upper bound of q, bounds of |qd| and |qdd|, each (n,), for all times.
+
+        A trigonometric polynomial of degree H is at most its largest value on M even points over cos(pi H / M) (Ehlich and Zeller 1964).
+        """
+        H = self.sine.shape[1]
+        M = 40 * H
+        grow = 1.0 / np.cos(np.pi * H / M)
+        q, qd, qdd = self(self.times(M))
+        middle = 0.5 * (q.max(axis=0) + q.min(axis=0))
+        half = np.abs(q - middle).max(axis=0) * grow
+        return middle - half, middle + half, np.abs(qd).max(axis=0) * grow, np.abs(qdd).max(axis=0) * grow
+
+    def csv(self, rate: float = 100.0, periods: float = 1.0) -> str:
+        """Text of t and q, qd, qdd by joint name, `rate` rows a second."""
+        t = np.arange(0.0, periods * self.period + 0.5 / rate, 1.0 / rate)
+        values = np.hstack([t[:, None], *self(t)])
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(["t", *(f"{s}_{j}" for s in ("q", "qd", "qdd") for j in self.joints)])
+        writer.writerows([[f"{x:.9g}" for x in row] for row in values])
+        return text.getvalue()
+
+    def svg(self, width: int = 720, height: int = 180) -> str:
+        """A drawing of q, qd and qdd of every joint over one period."""
+        t = self.times(400)
+        panels = []
+        for row, (title, values) in enumerate(zip(("q", "qd", "qdd"), self(t), strict=True)):
+            low, high = float(values.min()), float(values.max())
+            scale = (height - 40) / max(high - low, 1e-12)
+            x = 60 + t / self.period * (width - 180)
+            panels.append(f'<text x="8" y="{row * height + 24}">{title}</text>')
+            for value in (low, high):
+                place = row * height + 24 + (high - value) * scale
+                panels.append(f'<text x="8" y="{place:.1f}" font-size="9">{value:.3g}</text>')
+            for j, name in enumerate(self.joints):
+                y = row * height + 20 + (high - values[:, j]) * scale
+                points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
+                color = f"hsl({360 * j // len(self.joints)} 70% 40%)"
+                panels.append(f'<polyline fill="none" stroke="{color}" points="{points}"/>')
+                if row == 0:
+                    label = name.replace("&", "&amp;").replace("<", "&lt;")
+                    panels.append(f'<text x="{width - 110}" y="{24 + 16 * j}" fill="{color}">{label}</text>')
+        size = f'width="{width}" height="{3 * height}" viewBox="0 0 {width} {3 * height}"'
+        body = "\n".join(panels)
+        return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">\n{body}\n</svg>\n'
+
+
+def within(
+    limits: MotionLimits, period: float, shape: Array, place: Array, fill: Array, joints: tuple[str, ...]
+) -> FourierMotion:
+    """The largest motion of this shape that keeps its joints within position, speed and acceleration limits.
+
+    shape (n, 2, harmonics): sine and cosine coefficients up to a factor a joint; fill (n,) of the largest amplitude; place (n,), 0 to 1:
+    where in the room that the limits leave its centre lies.
+    """
+    zero = np.zeros(len(place))
+    free = FourierMotion(joints, period, zero, shape[:, 0], shape[:, 1])
+    low, high, speed, acceleration = free.bounds()
+    room = limits.upper - limits.lower
+    with np.errstate(divide="ignore"):
+        size = np.minimum.reduce([room / (high - low), limits.velocity / speed, limits.acceleration / acceleration])
+    size = np.where(np.isfinite(size), size, 0.0) * fill * (1.0 - 1e-9)
+    centre = limits.lower - size * low + place * (room - size * (high - low))
+    scale = size[:, None]
+    return FourierMotion(joints, period, centre, scale * shape[:, 0], scale * shape[:, 1])

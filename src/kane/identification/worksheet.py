@@ -1,0 +1,299 @@
+"""The worksheet of a robot taken apart: readings in TOML, measured bodies and drives with standard errors, a robot that has them.
+
+    gravity = 9.80
+    [graduation]                       # of the instruments, used where a reading is a bare number
+    mass = 0.01
+    length = 0.001
+    time = 0.1
+
+    [link.link2]
+    mass = { gross = 18.0, tare = 0.6 }           # or mass = "17.40 +- 0.01"
+    edge = { x = 0.268, y = 0.206, z = 0.084 }    # knife edge, from a datum mark
+    datum = { x = 0.2, y = 0.2, z = 0.1 }         # where the link's origin is from that mark
+    [[link.link2.swing]]
+    axis = [1, 0, 0]
+    distance = 0.30
+    length = 2.1
+    periods = 20
+    time = 31.6
+    [[link.link2.attached]]                       # a motor that this link carries
+    name = "motor3"
+    mass = 2.3
+    com = [0.1, 0.0, 0.2]
+
+    [link.link4]
+    mass = 0.82
+    com = [0, 0, -0.019]
+    shell = { kind = "cylinder", axis = "z", radius = 0.05, length = 0.2 }
+
+    [drive.joint2]
+    ratio = 107.36
+    rotor = "409e-6 +- 40e-6"                     # or a torque spring:
+    spring = { stiffness = 250, periods = 10, time = 9.0, pose = { joint1 = 0.0 } }
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kane.equations.base_parameters import full_values
+from kane.equations.derive import derive_task
+from kane.equations.system import System, derive_system
+from kane.equations.tasks.regressors import parameter_columns
+from kane.errors import FormatError, UnknownNameError
+from kane.graph.evaluate import evaluate
+from kane.identification.measure import (
+    SHELLS,
+    MeasuredBody,
+    Tensor,
+    along,
+    bifilar_inertia,
+    first_and_second,
+    frequency,
+    joined,
+    point,
+    reflected_inertia,
+    spring_inertia,
+    tensor_from_swings,
+)
+from kane.identification.quantity import Quantity, covariance, reading
+from kane.identification.write_back import decimal
+from kane.mechanism.joints import joint_type
+from kane.mechanism.model import Inertia, Mechanism, Rotor
+
+Table = Mapping[str, Any]
+AXES = {"x": 0, "y": 1, "z": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Measurements:
+    """What a worksheet gives: bodies by link, drive inertia at the joint (Im, kg m^2) by joint, and the gear ratios read."""
+
+    bodies: dict[str, MeasuredBody]
+    drives: dict[str, Quantity]
+    ratios: dict[str, Quantity]
+
+    def table(self) -> tuple[tuple[str, Quantity], ...]:
+        """(name, quantity) in the manner of the paper's tables: mass, mass centre, central tensor, drive inertia."""
+        rows: list[tuple[str, Quantity]] = []
+        for link, body in self.bodies.items():
+            rows.append((f"{link}.mass", body.mass))
+            rows += [(f"{link}.com.{axis}", c) for axis, c in zip("xyz", body.com, strict=True)]
+            rows += [(f"{link}.{e}", t) for e, t in zip(("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz"), body.tensor, strict=True)]
+        return (*rows, *((f"{joint}.Im", drive) for joint, drive in self.drives.items()))
+
+    def parameters(self) -> dict[str, Quantity]:
+        """The linear parameters "link.m", "link.hx", ... "joint.Im" with their errors: tolerances for certificates."""
+        names = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
+        found = {
+            f"{link}.{n}": q for link, body in self.bodies.items() for n, q in zip(names, first_and_second(body), strict=True)
+        }
+        return found | {f"{joint}.Im": drive for joint, drive in self.drives.items()}
+
+    def covariance(self, names: Sequence[str]) -> np.ndarray[Any, np.dtype[Any]]:
+        """Covariance matrix of some of `parameters`."""
+        table = self.parameters()
+        return np.array([[covariance(table[a], table[b]) for b in names] for a in names])
+
+    def applied(self, mechanism: Mechanism) -> Mechanism:
+        """The mechanism with the measured bodies and drives; links that were not measured keep theirs.
+
+        Raises UnknownNameError for a link or joint that the mechanism does not have.
+        """
+        for link, body in self.bodies.items():
+            xx, xy, xz, yy, yz, zz = (decimal(t.value) for t in body.tensor)
+            x, y, z = (decimal(c.value) for c in body.com)
+            largest = max(abs(t.value) for t in body.tensor)
+            blur = max((t.error for t in body.tensor), default=0.0)
+            inertia = Inertia(
+                decimal(body.mass.value), (x, y, z), (xx, xy, xz, yy, yz, zz), resolution=blur / largest if largest else 0.0
+            )
+            mechanism = mechanism.replace_link(replace(mechanism.link(link), inertia=inertia))
+        for name, drive in self.drives.items():
+            joint = mechanism.joint(name)
+            ratio = self.ratios.get(name, Quantity(1.0)).value
+            rotor = joint.rotor or Rotor(Fraction(0))
+            rotor = replace(rotor, inertia=decimal(drive.value / ratio**2), ratio=decimal(ratio))
+            mechanism = mechanism.replace_joint(replace(joint, rotor=rotor))
+        return mechanism
+
+    def report(self) -> str:
+        """The table as text, one quantity a line."""
+        rows = self.table()
+        width = max((len(name) for name, _ in rows), default=0)
+        return "".join(f"{name.ljust(width)}  {q}\n" for name, q in rows if q.value or q.error)
+
+
+def read_worksheet(source: str | Path, mechanism: Mechanism) -> Measurements:
+    """The measurements of a worksheet (path, or its text) for a mechanism of this geometry.
+
+    Raises FormatError, NumberError, UnknownNameError with the entry's name.
+    """
+    text, file = (source, None) if isinstance(source, str) and "\n" in source else (Path(source).read_text(), str(source))
+    try:
+        sheet = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise FormatError(f"Not TOML: {error}.", file=file, remedy="Repair the line.") from None
+    return measurements(sheet, mechanism)
+
+
+def measurements(sheet: Table, mechanism: Mechanism) -> Measurements:
+    """The measurements of a worksheet given as nested tables."""
+    graduation = dict(sheet.get("graduation", {}))
+    gravity = reading(sheet.get("gravity", 9.80665), "gravity")
+    bodies = {}
+    for link, entry in sheet.get("link", {}).items():
+        mechanism.link(link)
+        bodies[link] = _body(f"link.{link}", entry, graduation, gravity)
+    drives: dict[str, Quantity] = {}
+    ratios: dict[str, Quantity] = {}
+    measured = Measurements(bodies, {}, {}).applied(mechanism)
+    for name, entry in sheet.get("drive", {}).items():
+        mechanism.joint(name)
+        place = f"drive.{name}"
+        if "ratio" in entry:
+            ratios[name] = reading(entry["ratio"], f"{place}.ratio")
+        if "rotor" in entry:
+            drives[name] = reflected_inertia(reading(entry["rotor"], f"{place}.rotor"), ratios.get(name, Quantity(1.0)))
+        elif "spring" in entry:
+            drives[name] = _spring(place, entry["spring"], name, measured, Measurements(bodies, {}, {}), graduation)
+        else:
+            raise FormatError(f"{place} has neither rotor nor spring.", element=place, remedy="Give one of them.")
+    return Measurements(bodies, drives, ratios)
+
+
+def _body(place: str, entry: Table, graduation: dict[str, float], gravity: Quantity) -> MeasuredBody:
+    """One link: weighed, balanced, swung; and what is attached to it."""
+    mass = _mass(place, entry, graduation)
+    com = _com(place, entry, graduation)
+    tensor = _tensor(place, entry, mass, graduation, gravity)
+    parts = [MeasuredBody(mass, com, tensor)]
+    for k, extra in enumerate(entry.get("attached", ())):
+        parts.append(_body(f"{place}.attached.{extra.get('name', k)}", extra, graduation, gravity))
+    return joined(parts) if len(parts) > 1 else parts[0]
+
+
+def _mass(place: str, entry: Table, graduation: dict[str, float]) -> Quantity:
+    if "mass" not in entry:
+        raise FormatError(f"{place} has no mass.", element=place, remedy="Weigh it: mass = ...")
+    given, scale = entry["mass"], graduation.get("mass", 0.0)
+    if isinstance(given, Mapping):
+        gross = reading(given["gross"], f"{place}.mass.gross", scale)
+        return gross - reading(given.get("tare", 0.0), f"{place}.mass.tare", scale)
+    return reading(given, f"{place}.mass", scale)
+
+
+def _com(place: str, entry: Table, graduation: dict[str, float]) -> tuple[Quantity, Quantity, Quantity]:
+    """Mass centre from the link's origin: given, or from three balances on a knife edge less the datum."""
+    scale = graduation.get("length", 0.0)
+    if "com" in entry:
+        x, y, z = (reading(c, f"{place}.com.{a}", scale if c else 0.0) for c, a in zip(entry["com"], "xyz", strict=True))
+        return x, y, z
+    if "edge" not in entry:
+        raise FormatError(f"{place} has no mass centre.", element=place, remedy="Give com = [x, y, z] or edge = {x, y, z}.")
+    found = []
+    for axis in "xyz":
+        if axis not in entry["edge"]:
+            found.append(Quantity(0.0))
+            continue
+        mark = reading(entry.get("datum", {}).get(axis, 0.0), f"{place}.datum.{axis}")
+        found.append(reading(entry["edge"][axis], f"{place}.edge.{axis}", scale) - mark)
+    return found[0], found[1], found[2]
+
+
+def _tensor(place: str, entry: Table, mass: Quantity, graduation: dict[str, float], gravity: Quantity) -> Tensor:
+    """From swings on two wires, from a thin shell, given, or none (a point)."""
+    if "swing" in entry:
+        axes, values = [], []
+        for k, swing in enumerate(entry["swing"]):
+            here = f"{place}.swing.{k + 1}"
+            try:
+                omega = frequency(swing["periods"], reading(swing["time"], f"{here}.time", graduation.get("time", 0.0)))
+                distance, length = (
+                    reading(swing[n], f"{here}.{n}", graduation.get("length", 0.0)) for n in ("distance", "length")
+                )
+                axes.append([float(x) for x in swing["axis"]])
+            except KeyError as error:
+                raise FormatError(f"{here} has no {error.args[0]}.", element=here, remedy="Add it.") from None
+            hung = reading(swing["mass"], f"{here}.mass", graduation.get("mass", 0.0)) if "mass" in swing else mass
+            values.append(bifilar_inertia(hung, gravity, distance, length, omega))
+        return tensor_from_swings(axes, values)
+    if "shell" in entry:
+        shell = entry["shell"]
+        kind = shell.get("kind", "")
+        if kind not in SHELLS:
+            raise UnknownNameError(f"{place}: no shell {kind!r}; there are {', '.join(SHELLS)}.", name=kind)
+        names, build = SHELLS[kind]
+        sizes = [reading(shell[n], f"{place}.shell.{n}", graduation.get("length", 0.0)) for n in names]
+        options = {"ends": int(shell["ends"])} if "ends" in shell else {}
+        return along(build(mass, *sizes, **options), AXES[shell.get("axis", "z")])
+    if "inertia" in entry:
+        six = [reading(x, f"{place}.inertia.{k}") for k, x in enumerate(entry["inertia"])]
+        if len(six) == 3:
+            zero = Quantity(0.0)
+            six = [six[0], zero, zero, six[1], zero, six[2]]
+        return (six[0], six[1], six[2], six[3], six[4], six[5])
+    return point(mass)
+
+
+def _spring(
+    place: str, entry: Table, joint: str, mechanism: Mechanism, bodies: Measurements, graduation: dict[str, float]
+) -> Quantity:
+    """Im of a joint driven as a torsion spring: (k + dg/dq) / omega^2 less the arm's own inertia at the pose.
+
+    Both are linear in the measured bodies, whose errors go in.
+    """
+    omega = frequency(entry["periods"], reading(entry["time"], f"{place}.spring.time", graduation.get("time", 0.0)))
+    stiffness = reading(entry["stiffness"], f"{place}.spring.stiffness")
+    own, gradient = _arm(derive_system(mechanism), mechanism, joint, entry.get("pose", {}), bodies)
+    return spring_inertia(stiffness, gradient, omega) - own
+
+
+def _arm(
+    system: System, mechanism: Mechanism, joint: str, pose: Table, bodies: Measurements
+) -> tuple[Quantity, Quantity]:
+    """Inertia M_jj and gravity gradient dg_j/dq_j of the arm without rotors at a pose (coordinates by name, others zero)."""
+    names, speeds = list(system.k.coordinates.names), list(system.k.coordinates.speeds)
+    driven = next(node for node in system.k.tree.nodes if node.joint == joint)
+    coordinate = names[speeds.index(next(iter(_speeds(system, driven.joint))))]
+    q = np.zeros(len(names))
+    for name, value in pose.items():
+        if name not in names and name not in {j.name for j in mechanism.joints}:
+            raise UnknownNameError(f"There is no coordinate {name!r}; there are: {', '.join(names)}.", name=name)
+        q[names.index(name if name in names else _speeds(system, name)[0])] = float(value)
+    j = speeds.index(coordinate)
+    program = derive_task(mechanism, "regressor").program
+    zero, unit = np.zeros(len(speeds)), np.eye(len(speeds))[j]
+
+    def row(q: Any, qdd: Any) -> Any:
+        return evaluate(program, {"q": q, "qd": zero, "qdd": qdd})["Y"][j]
+
+    step = np.eye(len(names))[names.index(coordinate)] * 1e-5
+    inertia = row(q, unit) - row(q, zero)
+    gradient = (row(q + step, zero) - row(q - step, zero)) / 2e-5
+    given, values = bodies.parameters(), _values(system)
+    columns = [name for _, name in parameter_columns(system)]
+    totals = []
+    for weights in (inertia, gradient):
+        total = Quantity(0.0)
+        for name, w in zip(columns, weights, strict=True):
+            total = total + float(w) * given.get(name, Quantity(values[name]))
+        totals.append(total)
+    return totals[0], totals[1]
+
+
+def _speeds(system: System, joint: str) -> tuple[str, ...]:
+    found = system.k.mechanism.joint(joint)
+    return joint_type(found).speeds(found)
+
+
+def _values(system: System) -> dict[str, float]:
+    names = [name for _, name in parameter_columns(system)]
+    return dict(zip(names, map(float, full_values(system, [])), strict=True))
