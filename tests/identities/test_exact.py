@@ -90,7 +90,9 @@ from kane import robots
 from kane.equations.derive import derive_task
 from kane.equations.tasks import TASKS
 from strategies import SIMPLE, random_mechanism
-for m in (robots.load("puma560"), random_mechanism(8, 4, SIMPLE, mimic=0.3), random_mechanism(9, 3, ("floating", "revolute"))):
+for m in (
+    robots.load("puma560"), random_mechanism(8, 4, SIMPLE, mimic=0.3), random_mechanism(9, 3, ("floating", "revolute"))
+):
     for name, task in TASKS.items():
         if name == "slotine_li_regressor" and m.name == "random9":
             continue
