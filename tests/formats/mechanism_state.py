@@ -39,6 +39,7 @@ def without_lines(m: Mechanism) -> Mechanism:
     from dataclasses import replace
 
     links = tuple(
-        replace(link, line=None, inertia=None if link.inertia is None else replace(link.inertia, line=None)) for link in m.links
+        replace(link, line=None, inertia=None if link.inertia is None else replace(link.inertia, line=None))
+        for link in m.links
     )
     return replace(m, links=links, joints=tuple(replace(j, line=None) for j in m.joints))

@@ -81,7 +81,12 @@ def test_frames_follow_the_definition(convention: str, slides: bool) -> None:
 
 def test_declared_names_are_parameters_and_gravity_is_read() -> None:
     m = read_dh(MODIFIED)
-    assert [(p.name, p.value) for p in m.parameters] == [("m1", Fraction("1.7")), ("L1", Fraction("0.4")), ("m2", Fraction("1.2")), ("L2", Fraction("0.3"))]
+    assert [(p.name, p.value) for p in m.parameters] == [
+        ("m1", Fraction("1.7")),
+        ("L1", Fraction("0.4")),
+        ("m2", Fraction("1.2")),
+        ("L2", Fraction("0.3")),
+    ]
     assert m.gravity == (0, Fraction("-9.81"), 0)
     assert [j.coordinates for j in m.joints] == [("q1",), ("q2",)]
     assert m.joints[1].placement == (Translate((f.name("L1"), Fraction(0), Fraction(0))),)
@@ -93,9 +98,17 @@ def test_declared_names_are_parameters_and_gravity_is_read() -> None:
 
 
 def test_a_standard_link_keeps_its_own_frame() -> None:
-    m = read_dh(table("1,0.3,pi/2,0.2,q1,2.0,-0.1,0.05,0.02,0.01,0.02,0.03", header="joint,a_m,alpha_rad,d_m,theta,mass_kg,com_x_m,com_y_m,com_z_m,Ixx,Iyy,Izz"))
+    m = read_dh(
+        table(
+            "1,0.3,pi/2,0.2,q1,2.0,-0.1,0.05,0.02,0.01,0.02,0.03",
+            header="joint,a_m,alpha_rad,d_m,theta,mass_kg,com_x_m,com_y_m,com_z_m,Ixx,Iyy,Izz",
+        )
+    )
     assert m.joint("joint1").type == "revolute"
-    assert m.joint("link1_frame").placement == (Translate((Fraction("0.3"), Fraction(0), Fraction(0))), Turn(0, f.parse("pi/2")))
+    assert m.joint("link1_frame").placement == (
+        Translate((Fraction("0.3"), Fraction(0), Fraction(0))),
+        Turn(0, f.parse("pi/2")),
+    )
     assert m.link("link1").inertia.com == (Fraction("-0.1"), Fraction("0.05"), Fraction("0.02"))  # type: ignore[union-attr]
     # about z0: Iyy of the link frame and the distance of the mass centre, (0.3 - 0.1, -0.02) in the plane
     assert mass_matrix(m, SomeValues(q1=0.3))[1][0, 0] == pytest.approx(0.02 + 2 * (0.2**2 + 0.02**2))
@@ -132,7 +145,10 @@ def test_undeclared_lengths_are_parameters_without_value() -> None:
 
 def test_units_in_the_header_and_in_entries() -> None:
     m = read_dh(table("1,30,200,100,q1", header="joint,alpha_deg,a_mm,d_cm,theta"))
-    assert m.joint("link1_frame").placement == (Translate((Fraction(1, 5), Fraction(0), Fraction(0))), Turn(0, f.parse("pi/6")))
+    assert m.joint("link1_frame").placement == (
+        Translate((Fraction(1, 5), Fraction(0), Fraction(0))),
+        Turn(0, f.parse("pi/6")),
+    )
     assert m.joint("joint1").placement == (Translate((Fraction(0), Fraction(0), Fraction(1))),)
     odd = read_dh(table("1,20,0,0,q1", header="joint,alpha_deg,a,d,theta")).joint("link1_frame").placement[0]
     assert f.number(odd.angle) == pytest.approx(np.pi / 9)  # type: ignore[union-attr]
@@ -147,7 +163,9 @@ def test_decimal_angles_next_to_pi_over_two_are_snapped_and_said() -> None:
 
 def test_inertia_about_the_origin_is_moved_to_the_mass_centre() -> None:
     header = "joint,alpha,a,d,theta,mass,com_x,com_y,com_z,Ixx,Ixy,Ixz,Iyy,Iyz,Izz"
-    text = table("1,0,0,0,q1,2,0.1,0.2,0.3,1,0,0,2,0,3", header=header, comment="standard DH\n# inertia about the link origin")
+    text = table(
+        "1,0,0,0,q1,2,0.1,0.2,0.3,1,0,0,2,0,3", header=header, comment="standard DH\n# inertia about the link origin"
+    )
     moments = read_dh(text).link("link1").inertia.moments  # type: ignore[union-attr]
     c = np.array([0.1, 0.2, 0.3])
     expected = np.diag([1, 2, 3]) - 2 * (c @ c * np.eye(3) - np.outer(c, c))
@@ -204,8 +222,10 @@ def test_toml_and_json() -> None:
     assert (j.limits.lower, j.limits.effort) == (pytest.approx(-np.pi / 2), 20.0)
     assert m.frames[0].link == "link2"
     judge(m)
-    json = '{"convention": "standard", "joints": [{"alpha": 0, "a": 0.10000000000000000001, "d": 0, "theta": "q1", "mass": 1}]}'
-    assert read_dh(json).joint("link1_frame").placement == (Translate((Fraction("0.10000000000000000001"), Fraction(0), Fraction(0))),)
+    json = '{"convention": "standard", "joints": [{"alpha": 0, "a": 0.10000000000000000001, "d": 0, "theta": "q1", "mass": 1}]}'  # noqa: E501
+    assert read_dh(json).joint("link1_frame").placement == (
+        Translate((Fraction("0.10000000000000000001"), Fraction(0), Fraction(0))),
+    )
 
 
 def refused(text: str, error: type[InputError] = FormatError) -> InputError:
@@ -225,8 +245,8 @@ def test_a_table_without_convention_is_refused_and_may_be_told() -> None:
 
 @pytest.mark.parametrize(
     ("row", "value"),
-    [("1,x y,0,0,q1", "x y"), ("1,0,nan,0,q1", "nan"), ("1,0,inf,0,q1", "inf"), ("1,0,0,0,q1*q1", "q1*q1"), ("1,0,0,0,2*q1", "2*q1"),
-     ("1,0,0,0,sin(q1)", "sin(q1)"), ("1,0,0,0,__import__('os')", "__import__('os')"), ("1,0,L=M,0,q1", "L=M"), ("1,0,0,0,q1+q2", "q1+q2")],
+    [("1,x y,0,0,q1", "x y"), ("1,0,nan,0,q1", "nan"), ("1,0,inf,0,q1", "inf"), ("1,0,0,0,q1*q1", "q1*q1"), ("1,0,0,0,2*q1", "2*q1"),  # noqa: E501
+     ("1,0,0,0,sin(q1)", "sin(q1)"), ("1,0,0,0,__import__('os')", "__import__('os')"), ("1,0,L=M,0,q1", "L=M"), ("1,0,0,0,q1+q2", "q1+q2")],  # noqa: E501
 )  # fmt: skip
 def test_bad_entries(row: str, value: str) -> None:
     assert value in str(refused(table(row), NumberError))
@@ -254,6 +274,11 @@ def test_motor_tables(tmp_path: Path) -> None:
     path.write_text(text)
     expected = {"j1": (Fraction("3e-5"), Fraction(120)), "j2": (Fraction("2e-5"), Fraction(-80))}
     assert read_rotors(path) == read_rotors(text) == expected
-    for bad, error in ((text.replace("120", "x"), NumberError), (text.replace("gear_ratio", "g"), FormatError), (text + "j1,1,1\n", FormatError), ("\n", FormatError)):
+    for bad, error in (
+        (text.replace("120", "x"), NumberError),
+        (text.replace("gear_ratio", "g"), FormatError),
+        (text + "j1,1,1\n", FormatError),
+        ("\n", FormatError),
+    ):
         with pytest.raises(error):
             read_rotors(bad)

@@ -29,14 +29,16 @@ def model(body: str, head: str = "", tail: str = "") -> str:
     return f"<mujoco model='m'>{head}<worldbody>{body}</worldbody>{tail}</mujoco>"
 
 
-def arm(first: str, second: str = '<joint name="tilt" axis="0 1 0" pos="-0.02 0 0.01"/>', place: str = 'pos="0 0 0.4"') -> str:
-    return f'<body name="yoke" {place}>{I}{first}<body name="beam" pos="0.1 0 0.2" euler="0 45 90">{J}{second}</body></body>'
+def arm(
+    first: str, second: str = '<joint name="tilt" axis="0 1 0" pos="-0.02 0 0.01"/>', place: str = 'pos="0 0 0.4"'
+) -> str:
+    return f'<body name="yoke" {place}>{I}{first}<body name="beam" pos="0.1 0 0.2" euler="0 45 90">{J}{second}</body></body>'  # noqa: E501
 
 
 PAN = '<joint name="pan" axis="0 0 1"/>'
 MODELS = {
-    "degrees, joint pos and ref": model(arm('<joint name="pan" axis="0 0 1" pos="0 0.03 0" ref="15"/>', place='euler="30 20 0"')),
-    "radians": model(arm('<joint name="pan" axis="0 0 1" ref="0.3"/>', place='euler="0.5 0.2 0.1"'), '<compiler angle="radian"/>'),
+    "degrees, joint pos and ref": model(arm('<joint name="pan" axis="0 0 1" pos="0 0.03 0" ref="15"/>', place='euler="30 20 0"')),  # noqa: E501
+    "radians": model(arm('<joint name="pan" axis="0 0 1" ref="0.3"/>', place='euler="0.5 0.2 0.1"'), '<compiler angle="radian"/>'),  # noqa: E501
     "lower-case eulerseq": model(arm(PAN, place='euler="30 20 50"'), '<compiler eulerseq="zyx"/>'),
     "upper-case eulerseq": model(arm(PAN, place='euler="30 20 50"'), '<compiler eulerseq="ZXZ"/>'),
     "mixed eulerseq": model(arm(PAN, place='euler="30 20 50"'), '<compiler eulerseq="XyZ"/>'),
@@ -45,21 +47,21 @@ MODELS = {
     "two axes": model(arm(PAN, place='xyaxes="1 1 0 0 1 1"')),
     "z axis": model(arm(PAN, place='zaxis="1 -2 0.5"')),
     "z axis down": model(arm(PAN, place='zaxis="0 0 -1"')),
-    "several joints": model(arm('<joint name="a" axis="1 1 0" pos="0.1 0 0"/><joint name="s" type="slide" axis="0 1 1" ref="0.2"/><joint name="b" axis="0 0 1" pos="0 0.2 0" ref="40"/>')),
+    "several joints": model(arm('<joint name="a" axis="1 1 0" pos="0.1 0 0"/><joint name="s" type="slide" axis="0 1 1" ref="0.2"/><joint name="b" axis="0 0 1" pos="0 0.2 0" ref="40"/>')),  # noqa: E501
     "classes": model(arm('<joint name="pan" class="k"/>', '<joint name="tilt"/>', place='childclass="c"'),
-                     '<default><joint armature="0.1"/><default class="c"><joint axis="0 1 0" damping="2"/><default class="k"><joint axis="1 0 0" pos="0 0 0.3" ref="20"/></default></default></default>'),
-    "full inertia": model('<body name="yoke"><inertial pos="0 0.1 0" mass="2" fullinertia="0.02 0.03 0.04 0.001 -0.002 0.003"/><joint name="pan" axis="1 0 0"/></body>'),
-    "inertia from geoms": model('<body name="yoke" euler="0 30 0"><joint name="pan" axis="1 0 0"/><geom type="box" size="0.1 0.2 0.3" pos="0.1 0 0" euler="0 0 30"/><geom type="capsule" fromto="0 0 0 0.3 0.1 0" size="0.05" mass="2"/><geom type="sphere" size="0.1" density="500" pos="0 0 0.4"/></body>'),
-    "geoms instead of inertials": model(arm(PAN).replace(I, I + '<geom size="0.1" pos="0.1 0 0"/>').replace(J, J + '<geom size="0.2"/>'), '<compiler inertiafromgeom="true"/>'),
-    "frames": model(f'<frame pos="0 0 1" euler="0 90 0"><frame euler="20 0 0"><body name="yoke" pos="1 0 0">{I}<frame pos="0.1 0 0" euler="0 0 45"><joint name="pan" axis="1 0 0" pos="0 0.1 0"/></frame></body></frame></frame>'),
-    "fixed body": model(f'<body name="base" pos="0 1 0"><body name="yoke" pos="0 0 0.4">{I}{PAN}<body name="hand" pos="0.1 0 0" euler="0 0 30">{J}</body></body></body>'),
+                     '<default><joint armature="0.1"/><default class="c"><joint axis="0 1 0" damping="2"/><default class="k"><joint axis="1 0 0" pos="0 0 0.3" ref="20"/></default></default></default>'),  # noqa: E501
+    "full inertia": model('<body name="yoke"><inertial pos="0 0.1 0" mass="2" fullinertia="0.02 0.03 0.04 0.001 -0.002 0.003"/><joint name="pan" axis="1 0 0"/></body>'),  # noqa: E501
+    "inertia from geoms": model('<body name="yoke" euler="0 30 0"><joint name="pan" axis="1 0 0"/><geom type="box" size="0.1 0.2 0.3" pos="0.1 0 0" euler="0 0 30"/><geom type="capsule" fromto="0 0 0 0.3 0.1 0" size="0.05" mass="2"/><geom type="sphere" size="0.1" density="500" pos="0 0 0.4"/></body>'),  # noqa: E501
+    "geoms instead of inertials": model(arm(PAN).replace(I, I + '<geom size="0.1" pos="0.1 0 0"/>').replace(J, J + '<geom size="0.2"/>'), '<compiler inertiafromgeom="true"/>'),  # noqa: E501
+    "frames": model(f'<frame pos="0 0 1" euler="0 90 0"><frame euler="20 0 0"><body name="yoke" pos="1 0 0">{I}<frame pos="0.1 0 0" euler="0 0 45"><joint name="pan" axis="1 0 0" pos="0 0.1 0"/></frame></body></frame></frame>'),  # noqa: E501
+    "fixed body": model(f'<body name="base" pos="0 1 0"><body name="yoke" pos="0 0 0.4">{I}{PAN}<body name="hand" pos="0.1 0 0" euler="0 0 30">{J}</body></body></body>'),  # noqa: E501
     "ball": model(f'<body name="yoke" euler="10 20 30">{I}<joint name="ball" type="ball" pos="0.1 0.2 0"/></body>'),
-    "free": model(f'<body name="yoke" pos="0 0 1" euler="10 20 30">{I}<freejoint name="free"/><body name="beam" pos="0.1 0 0.2">{J}<joint name="tilt" axis="0 1 0"/></body></body>'),
-    "balanced and bounded": model(arm(PAN), '<compiler balanceinertia="true" boundmass="0.7" boundinertia="0.002" settotalmass="5"/>'),
+    "free": model(f'<body name="yoke" pos="0 0 1" euler="10 20 30">{I}<freejoint name="free"/><body name="beam" pos="0.1 0 0.2">{J}<joint name="tilt" axis="0 1 0"/></body></body>'),  # noqa: E501
+    "balanced and bounded": model(arm(PAN), '<compiler balanceinertia="true" boundmass="0.7" boundinertia="0.002" settotalmass="5"/>'),  # noqa: E501
 }  # fmt: skip
 
 
-def values_of(m: Mechanism, native: "mujoco.MjModel", qpos: np.ndarray) -> SomeValues:
+def values_of(m: Mechanism, native: mujoco.MjModel, qpos: np.ndarray) -> SomeValues:
     """Our coordinates at MuJoCo's qpos."""
     from kane.mechanism.joints import joint_type
 
@@ -99,7 +101,9 @@ def test_poses_and_mass_matrices_are_mujocos(name: str) -> None:
             np.testing.assert_allclose(ours, M, atol=1e-9)
         else:  # other speeds: the mass matrices are congruent, so compare what the joints behind see
             single = [k for k, key in enumerate(keys) if key in {j.name for j in m.joints}]
-            assert ours[np.ix_(single, single)] == pytest.approx(M[-len(single) :, -len(single) :] if single else ours[:0, :0], abs=1e-9)
+            assert ours[np.ix_(single, single)] == pytest.approx(
+                M[-len(single) :, -len(single) :] if single else ours[:0, :0], abs=1e-9
+            )
 
 
 def test_angles_stay_exact() -> None:
@@ -109,16 +113,26 @@ def test_angles_stay_exact() -> None:
 
 
 def test_springs_damping_friction_armature_and_limits() -> None:
-    joint = '<joint name="pan" axis="0 0 1" stiffness="3" springref="30" damping="0.4" frictionloss="0.2" armature="0.05" range="-90 45" actuatorfrcrange="-7 7"/>'
+    joint = '<joint name="pan" axis="0 0 1" stiffness="3" springref="30" damping="0.4" frictionloss="0.2" armature="0.05" range="-90 45" actuatorfrcrange="-7 7"/>'  # noqa: E501
     j = read_mjcf(model(arm(joint))).joint("pan")
     assert (j.stiffness, j.damping, j.friction) == (3, Fraction("0.4"), Fraction("0.2"))
     assert j.rest == f.parse("pi/6")
     assert j.rotor is not None and (j.rotor.inertia, j.rotor.ratio) == (Fraction("0.05"), 1)
-    assert (j.limits.lower, j.limits.upper, j.limits.effort) == (pytest.approx(-np.pi / 2), pytest.approx(np.pi / 4), 7.0)
+    assert (j.limits.lower, j.limits.upper, j.limits.effort) == (
+        pytest.approx(-np.pi / 2),
+        pytest.approx(np.pi / 4),
+        7.0,
+    )
 
 
 def test_gravity_sites_and_shapes() -> None:
-    text = model(arm(PAN + '<site name="tip" pos="0 0 1" euler="0 90 0"/><geom type="capsule" fromto="0 0 0 0 0 0.4" size="0.02" rgba="1 0 0 1"/>'), '<option gravity="0 0 -1.62"/>')
+    text = model(
+        arm(
+            PAN
+            + '<site name="tip" pos="0 0 1" euler="0 90 0"/><geom type="capsule" fromto="0 0 0 0 0 0.4" size="0.02" rgba="1 0 0 1"/>'  # noqa: E501
+        ),
+        '<option gravity="0 0 -1.62"/>',
+    )
     m = read_mjcf(text)
     assert m.gravity == (0, 0, Fraction("-1.62"))
     assert (m.frames[0].name, m.frames[0].link) == ("tip", "yoke")
@@ -129,7 +143,9 @@ def test_gravity_sites_and_shapes() -> None:
 
 def test_an_equality_of_two_joints_is_a_follower() -> None:
     tail = '<equality><joint joint1="tilt" joint2="pan" polycoef="0.1 -0.5 0 0 0"/></equality>'
-    m = read_mjcf(model(arm('<joint name="pan" axis="0 0 1" ref="30"/>', '<joint name="tilt" axis="0 1 0" ref="10"/>'), tail=tail))
+    m = read_mjcf(
+        model(arm('<joint name="pan" axis="0 0 1" ref="30"/>', '<joint name="tilt" axis="0 1 0" ref="10"/>'), tail=tail)
+    )
     rule = m.joint("tilt").mimic
     assert rule is not None and (rule.joint, rule.ratio) == ("pan", Fraction(-1, 2))
     assert f.number(rule.offset) == pytest.approx(0.1 + np.deg2rad(10) + 0.5 * np.deg2rad(30))
@@ -156,7 +172,7 @@ def test_what_changes_the_equations_is_refused_or_left_out_on_request(text: str)
 
 def test_what_does_not_change_them_is_noted() -> None:
     tail = (
-        '<tendon><fixed name="t"><joint joint="pan" coef="1"/></fixed></tendon><actuator><motor joint="pan"/></actuator>'
+        '<tendon><fixed name="t"><joint joint="pan" coef="1"/></fixed></tendon><actuator><motor joint="pan"/></actuator>'  # noqa: E501
         '<equality><weld body1="beam" active="false"/></equality>'
     )
     notes = read_mjcf(model(arm(PAN), tail=tail)).report.of("ignored")
@@ -177,16 +193,23 @@ def test_damaged_files() -> None:
     assert refused(model(arm('<joint name="pan" axis="0 0 0"/>')), InputError)
     assert refused("<mujoco><worldbody>", FormatError)
     assert refused('<!DOCTYPE m [<!ENTITY a "b">]><mujoco/>', FormatError)
-    missing = model(f'<body name="yoke">{PAN}<geom type="mesh" mesh="x"/></body>', '<asset><mesh name="x" file="none.stl"/></asset>')
+    missing = model(
+        f'<body name="yoke">{PAN}<geom type="mesh" mesh="x"/></body>', '<asset><mesh name="x" file="none.stl"/></asset>'
+    )
     assert "none.stl" in str(refused(missing, FormatError))
 
 
 def test_a_missing_mesh_does_not_matter_beside_an_inertial() -> None:
-    text = model(f'<body name="yoke">{I}{PAN}<geom type="mesh" mesh="x"/></body>', '<asset><mesh name="x" file="none.stl"/></asset>')
+    text = model(
+        f'<body name="yoke">{I}{PAN}<geom type="mesh" mesh="x"/></body>',
+        '<asset><mesh name="x" file="none.stl"/></asset>',
+    )
     assert read_mjcf(text).link("yoke").geometry[0].kind == "mesh"
 
 
-def test_nothing_is_printed_or_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_printed_or_left_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     refused("<mujoco><worldbody><body pos='nan 0 0'/></worldbody></mujoco>", NumberError)
     read_mjcf(MODELS["inertia from geoms"])

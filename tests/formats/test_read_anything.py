@@ -20,7 +20,7 @@ from kane.robots import load
 sys.path.insert(0, str(Path(__file__).parent))
 from urdf_texts import body, joint, robot, two_joints
 
-MJCF = "<mujoco><worldbody><body name='b'><joint name='j'/><inertial pos='0 0 1' mass='1' diaginertia='1 1 1'/></body></worldbody></mujoco>"
+MJCF = "<mujoco><worldbody><body name='b'><joint name='j'/><inertial pos='0 0 1' mass='1' diaginertia='1 1 1'/></body></worldbody></mujoco>"  # noqa: E501
 DH = "# standard DH\njoint,alpha,a,d,theta,mass\n1,0,0.3,0,q1,1\n"
 SDF = '<sdf version="1.9"><model name="m"><link name="a"/></model></sdf>'
 
@@ -28,7 +28,7 @@ SDF = '<sdf version="1.9"><model name="m"><link name="a"/></model></sdf>'
 @pytest.mark.parametrize(
     ("suffix", "text", "told"),
     [
-        (".urdf", two_joints(), "urdf"), (".xml", two_joints(), "urdf"), (".xml", MJCF, "mjcf"), (".mjcf", MJCF, "mjcf"),
+        (".urdf", two_joints(), "urdf"), (".xml", two_joints(), "urdf"), (".xml", MJCF, "mjcf"), (".mjcf", MJCF, "mjcf"),  # noqa: E501
         (".csv", DH, "dh"), (".sdf", SDF, "sdf"), (".xml", SDF, "sdf"), (".toml", write_toml(load("scara")), "toml"),
         (".txt", DH, "dh"), ("", two_joints(), "urdf"),
     ],
@@ -47,7 +47,9 @@ def test_dh_tables_and_toml_float_too() -> None:
     assert (m.root, m.joints[0].type) == ("world", "floating")
 
 
-@pytest.mark.parametrize("source", ["none.urdf", "none", "", b"", "no format\n", "<a/>", "<", b"\x00\x01\x02", b"\xff\xfe<\x00", "{}", "{"])
+@pytest.mark.parametrize(
+    "source", ["none.urdf", "none", "", b"", "no format\n", "<a/>", "<", b"\x00\x01\x02", b"\xff\xfe<\x00", "{}", "{"]
+)
 def test_what_is_no_robot(source: str | bytes) -> None:
     with pytest.raises(FormatError) as caught:
         read(source)
@@ -64,7 +66,26 @@ def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 NUMBERS = ("0.1", "1.5", "0.4 0 0", "0.01", "-2")
-DAMAGE = ("nan", "1e999999999", "1,5", "", "0x1", "<", "&x;", "&#0;", '"', "1e-999999", "\x00", "9" * 1000, "--", "é", "]]>", "<!--", "<?xml?>", "<!DOCTYPE r>")
+DAMAGE = (
+    "nan",
+    "1e999999999",
+    "1,5",
+    "",
+    "0x1",
+    "<",
+    "&x;",
+    "&#0;",
+    '"',
+    "1e-999999",
+    "\x00",
+    "9" * 1000,
+    "--",
+    "é",
+    "]]>",
+    "<!--",
+    "<?xml?>",
+    "<!DOCTYPE r>",
+)
 
 
 @settings(max_examples=250)
@@ -72,7 +93,10 @@ DAMAGE = ("nan", "1e999999999", "1,5", "", "0x1", "<", "&x;", "&#0;", '"', "1e-9
 def test_damaged_urdf_is_read_or_refused_in_no_time(seed: int) -> None:
     """Bytes, tags and numbers are changed, doubled and taken out at random."""
     r = random.Random(seed)
-    text = two_joints(more='<transmission name="t"><joint name="j1"/></transmission>', j1=joint("j1", "base", "a", extra='<mimic joint="j2" multiplier="2"/>'))
+    text = two_joints(
+        more='<transmission name="t"><joint name="j1"/></transmission>',
+        j1=joint("j1", "base", "a", extra='<mimic joint="j2" multiplier="2"/>'),
+    )
     for _ in range(r.randint(1, 4)):
         kind, at = r.randint(0, 4), r.randrange(len(text))
         end = min(len(text), at + r.randint(1, 40))

@@ -23,7 +23,7 @@ from mechanism_state import link_poses
 
 def link(name: str, place: str, mass: str = "2") -> str:
     inertia = "<inertia><ixx>0.1</ixx><iyy>0.2</iyy><izz>0.25</izz></inertia>"
-    return f'<link name="{name}">{place}<inertial><pose>0.1 0 0 0 0 0.3</pose><mass>{mass}</mass>{inertia}</inertial></link>'
+    return f'<link name="{name}">{place}<inertial><pose>0.1 0 0 0 0 0.3</pose><mass>{mass}</mass>{inertia}</inertial></link>'  # noqa: E501
 
 
 def sdf(*parts: str) -> str:
@@ -39,7 +39,7 @@ def hinge(extra: str = "", axis: str = "<axis><xyz>0 0 1</xyz></axis>", kind: st
 
 
 def test_links_stand_where_their_model_poses_say() -> None:
-    m = read_sdf(sdf(A, B, hinge('<pose>0.1 0.2 0.3 0.5 0 0.7</pose>')))
+    m = read_sdf(sdf(A, B, hinge("<pose>0.1 0.2 0.3 0.5 0 0.7</pose>")))
     places = link_poses(m, {"j": 0.0})
     for name, text in (("a", (0, 0, 1, 0.1, 0.2, 0.3)), ("b", (1, 0.5, 0.2, -0.4, 0.3, 0))):
         x, y, z, roll, pitch, yaw = (Fraction(str(v)) for v in text)
@@ -68,7 +68,12 @@ def test_an_axis_expressed_in_the_model_frame() -> None:
 
 
 def test_poses_relative_to_other_frames() -> None:
-    text = sdf(A, link("b", '<pose relative_to="f">0 0 1 0 0 0</pose>'), '<frame name="f" attached_to="a"><pose>1 0 0 0 0 0</pose></frame>', hinge())
+    text = sdf(
+        A,
+        link("b", '<pose relative_to="f">0 0 1 0 0 0</pose>'),
+        '<frame name="f" attached_to="a"><pose>1 0 0 0 0 0</pose></frame>',
+        hinge(),
+    )
     m = read_sdf(text)
     places = link_poses(m, {"j": 0.0})
     np.testing.assert_allclose(places["b"][1], places["a"][0] @ [1, 0, 1] + places["a"][1], atol=1e-14)
@@ -89,13 +94,16 @@ def test_two_axes_become_two_joints() -> None:
     judge(m)
 
 
-@pytest.mark.parametrize(("kind", "read_as"), [("prismatic", "prismatic"), ("continuous", "continuous"), ("ball", "spherical"), ("fixed", "fixed")])
+@pytest.mark.parametrize(
+    ("kind", "read_as"),
+    [("prismatic", "prismatic"), ("continuous", "continuous"), ("ball", "spherical"), ("fixed", "fixed")],
+)
 def test_joint_types(kind: str, read_as: str) -> None:
     assert read_sdf(sdf(A, B, hinge(kind=kind))).joint("j").type == read_as
 
 
 def test_screws_limits_and_dynamics() -> None:
-    axis = "<axis><xyz>0 0 1</xyz><limit><lower>-1</lower><upper>inf</upper><effort>-1</effort><velocity>2</velocity></limit><dynamics><damping>0.3</damping><spring_stiffness>4</spring_stiffness></dynamics></axis>"
+    axis = "<axis><xyz>0 0 1</xyz><limit><lower>-1</lower><upper>inf</upper><effort>-1</effort><velocity>2</velocity></limit><dynamics><damping>0.3</damping><spring_stiffness>4</spring_stiffness></dynamics></axis>"  # noqa: E501
     j = read_sdf(sdf(A, B, hinge("<screw_thread_pitch>0.5</screw_thread_pitch>", axis, "screw"))).joint("j")
     assert (j.damping, j.stiffness) == (Fraction("0.3"), 4)
     assert (j.limits.lower, j.limits.upper, j.limits.effort, j.limits.velocity) == (-1.0, None, None, 2.0)
@@ -105,7 +113,11 @@ def test_screws_limits_and_dynamics() -> None:
 
 
 def test_gravity_of_the_world_and_a_missing_inertial() -> None:
-    text = sdf(A, '<link name="b"/>', hinge()).replace("<model", "<world name='w'><gravity>0 0 -1.62</gravity><model").replace("</model>", "</model></world>")
+    text = (
+        sdf(A, '<link name="b"/>', hinge())
+        .replace("<model", "<world name='w'><gravity>0 0 -1.62</gravity><model")
+        .replace("</model>", "</model></world>")
+    )
     m = read_sdf(text)
     assert m.gravity == (0, 0, Fraction("-1.62"))
     assert total_mass(m) == pytest.approx(3.0)
@@ -113,7 +125,12 @@ def test_gravity_of_the_world_and_a_missing_inertial() -> None:
 
 def test_the_inverse_of_moves_undoes_them() -> None:
     q = tuple(Fraction(v) for v in (5, 1, -2, 3))
-    moves = (Translate((Fraction(1), Fraction(2), Fraction(3))), Turn(2, Fraction(1, 3)), QuaternionTurn(q), Turn(0, Fraction(2)))  # type: ignore[arg-type]
+    moves = (
+        Translate((Fraction(1), Fraction(2), Fraction(3))),
+        Turn(2, Fraction(1, 3)),
+        QuaternionTurn(q),
+        Turn(0, Fraction(2)),
+    )  # type: ignore[arg-type]
     R, p = pose(moves + inverse(moves), {})
     np.testing.assert_allclose(R, np.eye(3), atol=1e-14)
     np.testing.assert_allclose(p, 0, atol=1e-14)
@@ -123,7 +140,11 @@ def test_quaternions_and_degrees() -> None:
     one = link("b", '<pose rotation_format="quat_xyzw">1 0 0 0.5 0.5 0.5 0.5</pose>')
     two = link("b", '<pose degrees="true">1 0 0 90 0 90</pose>')
     values = SomeValues(j=0.4)
-    np.testing.assert_allclose(mass_matrix(read_sdf(sdf(A, one, hinge())), values)[1], mass_matrix(read_sdf(sdf(A, two, hinge())), values)[1], rtol=1e-13)
+    np.testing.assert_allclose(
+        mass_matrix(read_sdf(sdf(A, one, hinge())), values)[1],
+        mass_matrix(read_sdf(sdf(A, two, hinge())), values)[1],
+        rtol=1e-13,
+    )
 
 
 @pytest.mark.parametrize(
@@ -137,7 +158,15 @@ def test_quaternions_and_degrees() -> None:
         (sdf(A, link("b", "", "nan"), hinge()), NumberError),
         (sdf(A, B), TopologyError),
         (sdf(A, link("b", '<pose relative_to="z"/>'), hinge()), InputError),
-        (sdf(A, link("b", '<pose relative_to="c">0 0 0 0 0 0</pose>'), link("c", '<pose relative_to="b">0 0 0 0 0 0</pose>'), hinge()), TopologyError),
+        (
+            sdf(
+                A,
+                link("b", '<pose relative_to="c">0 0 0 0 0 0</pose>'),
+                link("c", '<pose relative_to="b">0 0 0 0 0 0</pose>'),
+                hinge(),
+            ),
+            TopologyError,
+        ),
         (sdf(A, B, '<joint name="j" type="revolute"><parent>a</parent></joint>'), FormatError),
         (sdf("<include><uri>model://x</uri></include>"), UnsupportedError),
     ],

@@ -43,12 +43,12 @@ def declared() -> Mechanism:
     return replace(
         m,
         frames=(Frame("tip", "link2", (Turn(0, f.parse("q1 + 1/3")),)),),
-        joints=(replace(m.joints[0], rotor=Rotor(f.name("J"), Fraction(-3), True, "base", (Fraction(0), Fraction(1), f.PI))), m.joints[1]),
-        links=(replace(m.links[0], geometry=(Geometry("box", (1.0, 2.5e-9, 3.0), (), "", (1.0, 0.5, 0.0, 1.0)),)), *m.links[1:]),
-        loads=(loads.Force("F", "tip", vector), loads.Force("G", "tip", vector, "link2"), loads.Torque("T", "link1", vector),
+        joints=(replace(m.joints[0], rotor=Rotor(f.name("J"), Fraction(-3), True, "base", (Fraction(0), Fraction(1), f.PI))), m.joints[1]),  # noqa: E501
+        links=(replace(m.links[0], geometry=(Geometry("box", (1.0, 2.5e-9, 3.0), (), "", (1.0, 0.5, 0.0, 1.0)),)), *m.links[1:]),  # noqa: E501
+        loads=(loads.Force("F", "tip", vector), loads.Force("G", "tip", vector, "link2"), loads.Torque("T", "link1", vector),  # noqa: E501
                loads.LineForce("s", "tip", "base", odd), loads.GeneralizedForce("g", "q1", measure), loads.Input("u")),
         constraints=(constraints.Holonomic("h", measure), constraints.Coincident("c", "tip", "base", "base", (0, 2)),
-                     constraints.MotionConstraint("m", f.parse("q1_dot - 2*q2_dot")), constraints.Rolling("r", "link1", "tip", "", "base")),
+                     constraints.MotionConstraint("m", f.parse("q1_dot - 2*q2_dot")), constraints.Rolling("r", "link1", "tip", "", "base")),  # noqa: E501
         speeds=(SpeedDefinition("u1", f.parse("q1_dot*cos(q2)")), SpeedDefinition("u2", measure)),
         coordinates=("q2", "q1"),
         gravity=(Fraction(0), f.parse("-g"), Fraction(0)),

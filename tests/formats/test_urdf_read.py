@@ -15,9 +15,8 @@ from kane.mechanism.model import Mimic, QuaternionTurn, Translate, Turn
 from kane.mechanism.numeric import SomeValues, pose
 
 sys.path.insert(0, str(Path(__file__).parent))
-from urdf_texts import body, joint, robot, two_joints
-
 import numpy as np
+from urdf_texts import body, joint, robot, two_joints
 
 
 def test_numbers_are_exact_whatever_their_notation() -> None:
@@ -37,7 +36,9 @@ def test_a_decimal_is_the_rational_it_writes(text: str) -> None:
 
 
 def test_angles_near_multiples_of_a_twelfth_of_pi_become_them_and_are_reported() -> None:
-    m = read_urdf(two_joints(j2=joint("j2", "a", "b", origin='rpy="1.5707963267948966 0.2617993877991494 -3.141592653589793"')))
+    m = read_urdf(
+        two_joints(j2=joint("j2", "a", "b", origin='rpy="1.5707963267948966 0.2617993877991494 -3.141592653589793"'))
+    )
     assert m.joint("j2").placement == (Turn(2, f.parse("-pi")), Turn(1, f.parse("pi/12")), Turn(0, f.parse("pi/2")))
     assert len(m.report.of("snapped")) == 3
 
@@ -72,7 +73,9 @@ def test_a_quaternion_origin_is_read() -> None:
 def test_any_declared_encoding(encoding: str) -> None:
     name = {"shift_jis": "腕", "gb18030": "手臂", "euc-kr": "팔"}.get(encoding, "ärmel")
     declared = encoding.removesuffix("-sig")
-    text = f'<?xml version="1.0" encoding="{declared}"?>\n' + two_joints(a=body(name), j1=joint("j1", "base", name), j2=joint("j2", name, "b"))
+    text = f'<?xml version="1.0" encoding="{declared}"?>\n' + two_joints(
+        a=body(name), j1=joint("j1", "base", name), j2=joint("j2", name, "b")
+    )
     assert read_urdf(text.encode(encoding)).links[1].name == name
 
 
@@ -91,7 +94,11 @@ def test_joints_keep_the_order_of_the_file() -> None:
 
 
 def test_the_axis_defaults_to_x_and_its_length_does_not_matter() -> None:
-    m = read_urdf(two_joints(j1=joint("j1", "base", "a").replace('<axis xyz="0 0 1"/>', ""), j2=joint("j2", "a", "b", axis="0 -3 0")))
+    m = read_urdf(
+        two_joints(
+            j1=joint("j1", "base", "a").replace('<axis xyz="0 0 1"/>', ""), j2=joint("j2", "a", "b", axis="0 -3 0")
+        )
+    )
     assert m.joint("j1").axis == (1, 0, 0)
     values = SomeValues(j1=0.3, j2=0.4)
     unit = read_urdf(two_joints(j1=joint("j1", "base", "a", axis="1 0 0"), j2=joint("j2", "a", "b", axis="0 -1 0")))
@@ -114,7 +121,9 @@ def test_joint_types_of_urdf(kind: str) -> None:
     assert read_urdf(two_joints(j2=joint("j2", "a", "b", kind))).joint("j2").type == kind
 
 
-@pytest.mark.parametrize(("kind", "read"), [("spherical", "spherical"), ("ball", "spherical"), ("universal", "universal")])
+@pytest.mark.parametrize(
+    ("kind", "read"), [("spherical", "spherical"), ("ball", "spherical"), ("universal", "universal")]
+)
 def test_joint_types_beyond_urdf_are_noted(kind: str, read: str) -> None:
     m = read_urdf(two_joints(j2=joint("j2", "a", "b", kind)))
     assert m.joint("j2").type == read
@@ -151,7 +160,7 @@ def test_a_mimic_rule_on_a_fixed_joint_is_only_noted() -> None:
 
 
 def test_transmissions_need_a_rotor_inertia() -> None:
-    part = '<transmission name="t"><joint name="j1"/><actuator name="m"><mechanicalReduction>50</mechanicalReduction>{}</actuator></transmission>'
+    part = '<transmission name="t"><joint name="j1"/><actuator name="m"><mechanicalReduction>50</mechanicalReduction>{}</actuator></transmission>'  # noqa: E501
     bare = read_urdf(two_joints(more=part.format("")))
     assert bare.joint("j1").rotor is None
     assert any("ratio 50" in note.text for note in bare.report.of("ignored"))
@@ -168,7 +177,7 @@ def test_missing_inertia_is_zero_mass_and_said() -> None:
 
 def test_meshes_are_not_opened_and_shapes_are_kept() -> None:
     visual = (
-        '<visual><origin xyz="0 0 1"/><geometry><mesh filename="package://none/x.stl" scale="2 2 2"/></geometry></visual>'
+        '<visual><origin xyz="0 0 1"/><geometry><mesh filename="package://none/x.stl" scale="2 2 2"/></geometry></visual>'  # noqa: E501
         '<visual><geometry><box size="1 2 3"/></geometry><material name="red"/></visual>'
         '<visual><geometry><cylinder radius="0.1" length="x"/></geometry></visual>'
     )
@@ -182,7 +191,10 @@ def test_meshes_are_not_opened_and_shapes_are_kept() -> None:
 def test_vendor_elements_give_one_line_each() -> None:
     more = "<gazebo/><vendor_block><anything/></vendor_block><vendor_block/><sensor:contact/>"
     notes = read_urdf(two_joints(more=more)).report.of("ignored")
-    assert [note.text for note in notes] == ["vendor element <vendor_block>, 2 times", "vendor element <sensor:contact>"]
+    assert [note.text for note in notes] == [
+        "vendor element <vendor_block>, 2 times",
+        "vendor element <sensor:contact>",
+    ]
 
 
 @pytest.mark.parametrize(

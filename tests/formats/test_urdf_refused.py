@@ -23,14 +23,33 @@ def refused(text: str | bytes, error: type[InputError], strict: bool = False) ->
 
 
 @pytest.mark.parametrize(
-    "text", ["nan", "inf", "-Infinity", "0x10", "1,5", "", "1.2.3", "1e", "--1", "1e400", "1e-400", "1_0", "１", "one", "9" * 500]
+    "text",
+    [
+        "nan",
+        "inf",
+        "-Infinity",
+        "0x10",
+        "1,5",
+        "",
+        "1.2.3",
+        "1e",
+        "--1",
+        "1e400",
+        "1e-400",
+        "1_0",
+        "１",
+        "one",
+        "9" * 500,
+    ],
 )
 def test_what_is_no_number(text: str) -> None:
     error = refused(two_joints(b=body("b", mass=text)), NumberError)
     assert (error.line, error.element, error.name, error.value) == (4, "<mass>", "link 'b'", text)
 
 
-@pytest.mark.parametrize("text", ["0 0", "0 0 0 0", "0,0,0", "0.1,0.2,0.3", "0,1 0 0", "0\u00a00 0", "nan 0 0", "", "a b c"])
+@pytest.mark.parametrize(
+    "text", ["0 0", "0 0 0 0", "0,0,0", "0.1,0.2,0.3", "0,1 0 0", "0\u00a00 0", "nan 0 0", "", "a b c"]
+)
 def test_what_is_no_vector(text: str) -> None:
     error = refused(two_joints(j2=joint("j2", "a", "b", origin=f'xyz="{text}"')), NumberError)
     assert (error.line, error.element, error.name) == (6, "<origin>", "joint 'j2'")
@@ -51,7 +70,16 @@ def test_an_infinite_limit_is_none_unless_strict() -> None:
     refused(text, FormatError, strict=True)
 
 
-@pytest.mark.parametrize("text", ["<robot name='r'><link name='a'>", "<robot", "<robot name='r'><link name='a'/></robot></robot>", "<robot a='1' a='2'/>", "<"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<robot name='r'><link name='a'>",
+        "<robot",
+        "<robot name='r'><link name='a'/></robot></robot>",
+        "<robot a='1' a='2'/>",
+        "<",
+    ],
+)
 def test_xml_that_does_not_parse(text: str) -> None:
     error = refused(text, FormatError)
     assert error.line == 1
@@ -63,9 +91,12 @@ def test_a_document_of_another_kind() -> None:
 
 
 def test_entities_are_refused_at_once() -> None:
-    bomb = '<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa">' + "".join(
-        f'<!ENTITY {chr(98 + k)} "{f"&{chr(97 + k)};" * 10}">' for k in range(9)
-    ) + "]>" + robot('<link name="&j;"/>')
+    bomb = (
+        '<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa">'
+        + "".join(f'<!ENTITY {chr(98 + k)} "{f"&{chr(97 + k)};" * 10}">' for k in range(9))
+        + "]>"
+        + robot('<link name="&j;"/>')
+    )
     start = time.perf_counter()
     assert refused(bomb, FormatError).element == "<!ENTITY>"
     assert time.perf_counter() - start < 1.0
@@ -96,7 +127,9 @@ def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
         assert caught.value.file == str(path)
 
 
-@pytest.mark.parametrize(("kind", "hint"), [("revolut", "'revolute'"), ("hinge", "revolute"), ("", "no type"), ("Revolute", "'revolute'")])
+@pytest.mark.parametrize(
+    ("kind", "hint"), [("revolut", "'revolute'"), ("hinge", "revolute"), ("", "no type"), ("Revolute", "'revolute'")]
+)
 def test_unknown_joint_types(kind: str, hint: str) -> None:
     error = refused(two_joints(j2=joint("j2", "a", "b", kind)), UnsupportedError)
     assert (error.name, error.line) == ("j2", 6)
@@ -111,7 +144,9 @@ def test_a_zero_axis() -> None:
 def test_missing_names_parents_and_children() -> None:
     assert "no name" in refused(two_joints(a=body("")), FormatError).message
     for tag in ("parent", "child"):
-        text = two_joints(j2=joint("j2", "a", "b").replace(f"<{tag} ", "<dynamics ").replace('link="', 'damping="0" x="'))
+        text = two_joints(
+            j2=joint("j2", "a", "b").replace(f"<{tag} ", "<dynamics ").replace('link="', 'damping="0" x="')
+        )
         assert refused(text, FormatError).line == 6
 
 
@@ -130,7 +165,8 @@ def test_mimic_of_nobody_and_in_a_circle() -> None:
 def test_mimic_with_several_coordinates() -> None:
     refused(two_joints(j2=joint("j2", "a", "b", "planar", extra='<mimic joint="j1"/>')), UnsupportedError)
     refused(
-        two_joints(j1=joint("j1", "base", "a", "floating"), j2=joint("j2", "a", "b", extra='<mimic joint="j1"/>')), TopologyError
+        two_joints(j1=joint("j1", "base", "a", "floating"), j2=joint("j2", "a", "b", extra='<mimic joint="j1"/>')),
+        TopologyError,
     )
 
 
@@ -142,7 +178,9 @@ def test_an_unexpanded_xacro_file() -> None:
 
 
 REPAIRS = [
-    two_joints(a='<link name="a"><inertial><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>'),
+    two_joints(
+        a='<link name="a"><inertial><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>'
+    ),
     two_joints(a='<link name="a"><inertial><mass value="1"/></inertial></link>'),
     two_joints(a=body("a", inertia='<inertia ixx="1" iyy="1" izz="1"/>')),
     two_joints(a=body("a", extra=body("a").removeprefix('<link name="a">').removesuffix("</link>"))),

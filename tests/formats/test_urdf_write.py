@@ -27,13 +27,13 @@ from mechanism_state import without_lines
 from urdf_texts import body, joint, robot, two_joints
 
 EXTRA = '<dynamics damping="0.8" friction="0.5" spring_stiffness="3" spring_reference="-0.1"/>'
-SHAPES = '<visual><origin xyz="0 0 1" rpy="0 1.5707963267948966 0"/><geometry><box size="1 2 3"/></geometry><material name=""><color rgba="1 0 0.5 1"/></material></visual><visual><geometry><mesh filename="a&amp;b.stl"/></geometry></visual>'
+SHAPES = '<visual><origin xyz="0 0 1" rpy="0 1.5707963267948966 0"/><geometry><box size="1 2 3"/></geometry><material name=""><color rgba="1 0 0.5 1"/></material></visual><visual><geometry><mesh filename="a&amp;b.stl"/></geometry></visual>'  # noqa: E501
 RICH = robot(
-    '<link name="base"/>', body("a", "1.50", extra=SHAPES), body("b &lt;1&gt;", inertia='<inertia ixx="0.10" ixy="1e-5" ixz="0" iyy="0.20" iyz="0" izz="0.250"/>'),
+    '<link name="base"/>', body("a", "1.50", extra=SHAPES), body("b &lt;1&gt;", inertia='<inertia ixx="0.10" ixy="1e-5" ixz="0" iyy="0.20" iyz="0" izz="0.250"/>'),  # noqa: E501
     body("c"), joint("j1", "base", "a", origin='xyz="1e-20 0.1 0" rpy="0.1 0.2 0.3"', extra=EXTRA),
     joint("j2", "a", "b &lt;1&gt;", "prismatic", axis="0.3 0.4 0.5", origin='rpy="3.141592653589793 0 1e-13"'),
     joint("j3", "a", "c", "continuous", extra='<mimic joint="j1" multiplier="0.333" offset="0.25"/>'),
-    '<transmission name="t"><joint name="j1"/><actuator name="m"><mechanicalReduction>50</mechanicalReduction><rotorInertia>3e-5</rotorInertia></actuator></transmission>',
+    '<transmission name="t"><joint name="j1"/><actuator name="m"><mechanicalReduction>50</mechanicalReduction><rotorInertia>3e-5</rotorInertia></actuator></transmission>',  # noqa: E501
 )  # fmt: skip
 
 
@@ -46,7 +46,10 @@ def test_load_save_load(base: str) -> None:
     assert write_urdf(again) == text
 
 
-@given(st.lists(st.decimals(-1000, 1000, allow_nan=False, places=9), min_size=10, max_size=10), st.lists(st.floats(-3.2, 3.2), min_size=3, max_size=3))
+@given(
+    st.lists(st.decimals(-1000, 1000, allow_nan=False, places=9), min_size=10, max_size=10),
+    st.lists(st.floats(-3.2, 3.2), min_size=3, max_size=3),
+)
 def test_any_numbers_come_back(numbers: list, angles: list[float]) -> None:  # type: ignore[type-arg]
     moments = " ".join(f'{k}="{v}"' for k, v in zip(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), numbers, strict=False))
     text = two_joints(a=body("a", str(numbers[6]), " ".join(map(str, numbers[7:])), f"<inertia {moments}/>"),
@@ -63,7 +66,9 @@ def test_any_numbers_come_back(numbers: list, angles: list[float]) -> None:  # t
 def test_other_mechanisms_keep_their_mass_matrix(seed: int) -> None:
     m = tree(8, types=("revolute", "prismatic", "continuous", "fixed", "planar"), seed=seed)
     again = read_urdf(write_urdf(m))
-    np.testing.assert_allclose(mass_matrix(again, SomeValues())[1], mass_matrix(m, SomeValues())[1], rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(
+        mass_matrix(again, SomeValues())[1], mass_matrix(m, SomeValues())[1], rtol=1e-11, atol=1e-13
+    )
 
 
 def test_robots_with_named_parameters_are_written_with_their_values() -> None:
@@ -110,15 +115,21 @@ def test_only_the_changed_numbers_are_touched() -> None:
     moments = (inertia.moments[0], Fraction("0.0012"), *inertia.moments[2:])
     new = m.replace_link(replace(m.link("a"), inertia=replace(inertia, mass=Fraction("1.7"), moments=moments)))  # type: ignore[arg-type]
     text = patch_urdf(RICH, new).decode()
-    assert text == RICH.replace('value="1.50"', 'value="1.7"').replace('ixy="0" ixz="0" iyy="0.02"', 'ixy="0.0012" ixz="0" iyy="0.02"', 1)
+    assert text == RICH.replace('value="1.50"', 'value="1.7"').replace(
+        'ixy="0" ixz="0" iyy="0.02"', 'ixy="0.0012" ixz="0" iyy="0.02"', 1
+    )
 
 
 def test_a_moved_mass_centre_and_friction() -> None:
     m = read_urdf(RICH)
     inertia = m.link("c").inertia
     assert inertia is not None
-    new = m.replace_link(replace(m.link("c"), inertia=replace(inertia, com=(Fraction("0.11"), Fraction(0), Fraction("-0.02")))))
-    new = new.replace_joint(replace(new.joint("j1"), friction=Fraction("0.75"))).replace_joint(replace(new.joint("j2"), damping=Fraction(2)))
+    new = m.replace_link(
+        replace(m.link("c"), inertia=replace(inertia, com=(Fraction("0.11"), Fraction(0), Fraction("-0.02"))))
+    )
+    new = new.replace_joint(replace(new.joint("j1"), friction=Fraction("0.75"))).replace_joint(
+        replace(new.joint("j2"), damping=Fraction(2))
+    )
     lines = changed_lines(RICH, patched(RICH, new))
     assert len(lines) == 6
     assert any('xyz="0.11 0 -0.02"' in line for line in lines)
@@ -145,7 +156,9 @@ def test_other_changes_are_refused() -> None:
 
 
 def test_patching_keeps_the_encoding() -> None:
-    text = '<?xml version="1.0" encoding="iso-8859-1"?>\n' + two_joints(a=body("ärmel"), j1=joint("j1", "base", "ärmel"), j2=joint("j2", "ärmel", "b"))
+    text = '<?xml version="1.0" encoding="iso-8859-1"?>\n' + two_joints(
+        a=body("ärmel"), j1=joint("j1", "base", "ärmel"), j2=joint("j2", "ärmel", "b")
+    )
     data = text.encode("latin-1")
     m = read_urdf(data)
     inertia = m.link("b").inertia

@@ -66,7 +66,11 @@ def test_every_file_is_read_or_refused_for_a_reason(path: Path) -> None:
     assert patch_urdf(path, m) == path.read_bytes()
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if p.name not in REFUSED], ids=[i for i, p in zip(IDS, FILES, strict=True) if p.name not in REFUSED])
+@pytest.mark.parametrize(
+    "path",
+    [p for p in FILES if p.name not in REFUSED],
+    ids=[i for i, p in zip(IDS, FILES, strict=True) if p.name not in REFUSED],
+)
 def test_joints_masses_poses_and_mass_matrix_are_pinocchios(path: Path) -> None:
     m = read_urdf(path)
     moving = [j for j in m.joints if j.type != "fixed"]
@@ -87,7 +91,7 @@ def test_joints_masses_poses_and_mass_matrix_are_pinocchios(path: Path) -> None:
     compare(free, native, data, q)
 
 
-def compare(m: Mechanism, native: "pin.Model", data: "pin.Data", q: dict[str, float]) -> None:
+def compare(m: Mechanism, native: pin.Model, data: pin.Data, q: dict[str, float]) -> None:
     vector = pin.neutral(native)
     for name, value in q.items():
         joint = native.joints[native.getJointId(name)]
@@ -115,7 +119,11 @@ def test_followers_are_reduced_as_pinocchio_does_on_request(name: str) -> None:
     m = read_urdf(path)
     assert any(j.mimic is not None for j in m.joints)
     native = pin.buildModelFromUrdf(str(path), mimic=True)
-    q = {j.name: 0.3 * np.sin(k) for k, j in enumerate(m.joints) if j.type not in ("fixed", "floating") and j.mimic is None}
+    q = {
+        j.name: 0.3 * np.sin(k)
+        for k, j in enumerate(m.joints)
+        if j.type not in ("fixed", "floating") and j.mimic is None
+    }
     compare(m, native, native.createData(), q)
 
 

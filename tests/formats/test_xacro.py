@@ -11,8 +11,8 @@ from kane.errors import FormatError, TopologyError
 from kane.formats import read
 
 HEAD = '<robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro">'
-PART = f'{HEAD}<xacro:macro name="arm" params="n"><link name="l${{n}}"><inertial><mass value="${{m*n}}"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link></xacro:macro></robot>'
-MAIN = f'{HEAD}<xacro:include filename="parts/arm.xacro"/><xacro:property name="m" value="0.5"/><link name="base"/><xacro:arm n="3"/><joint name="j" type="revolute"><parent link="base"/><child link="l3"/><axis xyz="0 0 1"/></joint></robot>'
+PART = f'{HEAD}<xacro:macro name="arm" params="n"><link name="l${{n}}"><inertial><mass value="${{m*n}}"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link></xacro:macro></robot>'  # noqa: E501
+MAIN = f'{HEAD}<xacro:include filename="parts/arm.xacro"/><xacro:property name="m" value="0.5"/><link name="base"/><xacro:arm n="3"/><joint name="j" type="revolute"><parent link="base"/><child link="l3"/><axis xyz="0 0 1"/></joint></robot>'  # noqa: E501
 
 
 def written(folder: Path, text: str = MAIN) -> Path:

@@ -7,7 +7,9 @@ INERTIA = '<inertia ixx="0.01" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.025"/>'
 
 def body(name: str, mass: str = "1.5", com: str = "0.1 0 0", inertia: str = INERTIA, extra: str = "") -> str:
     """A link with inertia."""
-    return f'<link name="{name}"><inertial><origin xyz="{com}"/><mass value="{mass}"/>{inertia}</inertial>{extra}</link>'
+    return (
+        f'<link name="{name}"><inertial><origin xyz="{com}"/><mass value="{mass}"/>{inertia}</inertial>{extra}</link>'
+    )
 
 
 def joint(

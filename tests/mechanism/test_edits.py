@@ -54,7 +54,9 @@ def test_a_symbolic_payload_declares_its_names_and_takes_them_along() -> None:
     assert edit.without_payload(loaded, "link2") == bare
 
 
-@pytest.mark.parametrize("inertia", [0.25, [0.25, 0.25, 0.25], np.diag([0.25] * 3), np.float64(0.25), [0.25, 0, 0, 0.25, 0, 0.25]])
+@pytest.mark.parametrize(
+    "inertia", [0.25, [0.25, 0.25, 0.25], np.diag([0.25] * 3), np.float64(0.25), [0.25, 0, 0, 0.25, 0, 0.25]]
+)
 def test_payload_inertias_in_every_shape(inertia: object) -> None:
     loaded = edit.with_payload(arm(), "b", 1, (0, 0, 0), inertia)  # type: ignore[arg-type]
     assert loaded.link("b.payload").inertia.moments == (Fraction(1, 4), 0, 0, Fraction(1, 4), 0, Fraction(1, 4))  # type: ignore[union-attr]
@@ -155,7 +157,9 @@ def test_lumping_keeps_the_mass_matrix_and_every_frame(seed: int) -> None:
     m = tree(10, types=("revolute", "fixed", "prismatic", "fixed", "fixed"), seed=seed, branching=2)
     lumped = edit.lump(m)
     assert all(j.type != "fixed" for j in lumped.joints)
-    assert {link.name for link in lumped.links} | {frame.name for frame in lumped.frames} == {link.name for link in m.links}
+    assert {link.name for link in lumped.links} | {frame.name for frame in lumped.frames} == {
+        link.name for link in m.links
+    }
     keys, M, _ = mass_matrix(m, SomeValues())
     lumped_keys, L, _ = mass_matrix(lumped, SomeValues())
     assert keys == lumped_keys
@@ -164,7 +168,9 @@ def test_lumping_keeps_the_mass_matrix_and_every_frame(seed: int) -> None:
 
 
 def test_lumping_is_rational_where_the_angles_allow_it() -> None:
-    text = two_joints(j2=joint("j2", "a", "b", "fixed", origin='xyz="0.25 0 0.5" rpy="1.5707963267948966 0 3.141592653589793"'))
+    text = two_joints(
+        j2=joint("j2", "a", "b", "fixed", origin='xyz="0.25 0 0.5" rpy="1.5707963267948966 0 3.141592653589793"')
+    )
     inertia = edit.lump(read_urdf(text)).link("a").inertia
     assert inertia is not None
     assert all(isinstance(x, Fraction) for x in (inertia.mass, *inertia.com, *inertia.moments))
@@ -174,7 +180,10 @@ def test_lumping_is_rational_where_the_angles_allow_it() -> None:
     np.testing.assert_allclose([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], body.tensor, atol=1e-15)
 
 
-@pytest.mark.parametrize("text", ["0", "pi/2", "-pi/2", "pi", "3*pi/2", "pi/6", "5*pi/6", "-pi/3", "7*pi/6", "pi/4", "0.3", "2*pi", "pi/2 + pi"])
+@pytest.mark.parametrize(
+    "text",
+    ["0", "pi/2", "-pi/2", "pi", "3*pi/2", "pi/6", "5*pi/6", "-pi/3", "7*pi/6", "pi/4", "0.3", "2*pi", "pi/2 + pi"],
+)
 def test_exact_rotations_equal_floating_ones(text: str) -> None:
     for axis in (0, 1, 2):
         move = Turn(axis, f.parse(text))  # type: ignore[arg-type]
@@ -184,7 +193,9 @@ def test_exact_rotations_equal_floating_ones(text: str) -> None:
 
 def test_exact_quaternions() -> None:
     move = QuaternionTurn((Fraction(5), Fraction(-1), Fraction(2), Fraction(3)))
-    np.testing.assert_allclose([[float(x) for x in row] for row in exact.rotation(move)], rotation(move, {}), atol=1e-15)  # type: ignore[arg-type]
+    np.testing.assert_allclose(
+        [[float(x) for x in row] for row in exact.rotation(move)], rotation(move, {}), atol=1e-15
+    )  # type: ignore[arg-type]
 
 
 def test_edits_leave_generated_trees_valid() -> None:

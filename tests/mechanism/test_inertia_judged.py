@@ -19,18 +19,26 @@ from urdf_texts import body, joint, robot, two_joints
 
 
 def tensor(*moments: str) -> str:
-    return "<inertia " + " ".join(f'{k}="{v}"' for k, v in zip(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), moments, strict=True)) + "/>"
+    return (
+        "<inertia "
+        + " ".join(f'{k}="{v}"' for k, v in zip(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), moments, strict=True))
+        + "/>"
+    )
 
 
 def one(moments: str, mass: str = "1.1") -> str:
-    return robot('<link name="world"/>', body("shank", mass=mass, com="0 0 -0.1", inertia=tensor(*moments.split())), joint("hinge", "world", "shank", axis="0 1 0"))
+    return robot(
+        '<link name="world"/>',
+        body("shank", mass=mass, com="0 0 -0.1", inertia=tensor(*moments.split())),
+        joint("hinge", "world", "shank", axis="0 1 0"),
+    )
 
 
 def test_a_tool_on_a_fixed_joint_is_lumped_about_the_common_mass_centre() -> None:
     # Two point-like bodies: the tensor about the common centre is m1 m2 / (m1 + m2) (d.d 1 - d d^T).
     zero = tensor(*"0 0 0 0 0 0".split())
     text = robot('<link name="base"/>', body("arm", "2", "0.1 0 0", zero), body("tool", "3", "0 0.2 0", zero),
-                 joint("j", "base", "arm"), joint("mount", "arm", "tool", "fixed", origin='xyz="0.3 0 0.1" rpy="0 0 1.5707963267948966"'))  # fmt: skip
+                 joint("j", "base", "arm"), joint("mount", "arm", "tool", "fixed", origin='xyz="0.3 0 0.1" rpy="0 0 1.5707963267948966"'))  # fmt: skip  # noqa: E501
     found = lumped_body(read_urdf(text), "arm")
     a, b = np.array([0.1, 0, 0]), np.array([0.3 - 0.2, 0, 0.1])
     d = b - a
@@ -94,7 +102,16 @@ def test_rods_plates_points_and_rounded_digits_are_bodies(moments: str) -> None:
     judge(read_urdf(one(moments)))
 
 
-@pytest.mark.parametrize("moments", ["0.01 0 0 0.02 0 0.0304", "0.01 0 0 0.01 0 0.03", "0.066 0 0 0.0125 0 0.086", "0.02 0 0 0.02 0 -0.001", "1 1.1 0 1 0 2"])
+@pytest.mark.parametrize(
+    "moments",
+    [
+        "0.01 0 0 0.02 0 0.0304",
+        "0.01 0 0 0.01 0 0.03",
+        "0.066 0 0 0.0125 0 0.086",
+        "0.02 0 0 0.02 0 -0.001",
+        "1 1.1 0 1 0 2",
+    ],
+)
 def test_inertias_that_no_body_has(moments: str) -> None:
     with pytest.raises(InertiaError):
         judge(read_urdf(one(moments)))

@@ -31,7 +31,11 @@ def refused(text: str) -> MasslessJointError:
 
 
 def test_a_bare_leaf_names_joint_and_links() -> None:
-    text = two_joints(b='<link name="flange"/><link name="camera"/>', j2=joint("wrist", "a", "flange"), more=joint("c", "flange", "camera", "fixed"))
+    text = two_joints(
+        b='<link name="flange"/><link name="camera"/>',
+        j2=joint("wrist", "a", "flange"),
+        more=joint("c", "flange", "camera", "fixed"),
+    )
     error = refused(text)
     assert (error.name, error.line) == ("wrist", 6)
     assert "'flange'" in error.message and "'camera'" in error.message
@@ -67,21 +71,29 @@ def test_a_rod_on_its_own_axis() -> None:
 
 
 def test_a_tiny_body_is_a_body() -> None:
-    dust = body("b", mass="1e-6", com="0 0 0", inertia='<inertia ixx="1e-9" ixy="0" ixz="0" iyy="1e-9" iyz="0" izz="1e-9"/>')
+    dust = body(
+        "b", mass="1e-6", com="0 0 0", inertia='<inertia ixx="1e-9" ixy="0" ixz="0" iyy="1e-9" iyz="0" izz="1e-9"/>'
+    )
     check_massless(read_urdf(two_joints(b=dust)))
 
 
 def test_followers_count_for_their_leader() -> None:
     rule = '<mimic joint="j1" multiplier="0.5"/>'
     check_massless(read_urdf(two_joints(b='<link name="b"/>', j2=joint("j2", "a", "b", extra=rule))))
-    text = robot('<link name="base"/>', '<link name="a"/>', body("b"), joint("j1", "base", "a"), joint("j2", "base", "b", extra=rule))
+    text = robot(
+        '<link name="base"/>',
+        '<link name="a"/>',
+        body("b"),
+        joint("j1", "base", "a"),
+        joint("j2", "base", "b", extra=rule),
+    )
     check_massless(read_urdf(text))
     assert refused(text.replace('multiplier="0.5"', 'multiplier="0"')).name == "j1"
 
 
 def test_a_body_far_away_hides_nothing() -> None:
     text = robot('<link name="base"/>', '<link name="m"/>', body("a"), '<link name="b"/>',
-                 joint("place", "base", "m", "fixed", origin='xyz="1.2e6 -3.4e6 50"'), joint("j1", "m", "a"), joint("j2", "a", "b"))  # fmt: skip
+                 joint("place", "base", "m", "fixed", origin='xyz="1.2e6 -3.4e6 50"'), joint("j1", "m", "a"), joint("j2", "a", "b"))  # fmt: skip  # noqa: E501
     assert refused(text).name == "j2"
     check_massless(read_urdf(text.replace('<link name="b"/>', body("b"))))
 
@@ -99,7 +111,9 @@ def energy(m: Mechanism, values: SomeValues, rates: dict[str, float]) -> float:
         return found
 
     h = 1e-6
-    ahead, behind = (places(SomeValues({**values, **{k: values[k] + s * h * r for k, r in rates.items()}})) for s in (1, -1))
+    ahead, behind = (
+        places(SomeValues({**values, **{k: values[k] + s * h * r for k, r in rates.items()}})) for s in (1, -1)
+    )
     total = 0.0
     for link in m.links:
         if link.inertia is None:

@@ -46,7 +46,7 @@ def test_puma_elements_by_the_papers_constants() -> None:
     i5 = -p["m3"] * p["a2"] * p["ry3"] + wrist * p["a2"] * p["d4"] + p["m4"] * p["a2"] * p["rz4"]
     i6 = (
         p["Izz3"] + p["m3"] * p["ry3"] ** 2 + p["m4"] * p["a3"] ** 2 + p["m4"] * (p["d4"] + p["rz4"]) ** 2 + p["Iyy4"]
-        + p["m5"] * (p["a3"] ** 2 + p["d4"] ** 2) + p["Izz5"] + p["m6"] * (p["a3"] ** 2 + p["d4"] ** 2 + p["rz6"] ** 2) + p["Ixx6"]
+        + p["m5"] * (p["a3"] ** 2 + p["d4"] ** 2) + p["Izz5"] + p["m6"] * (p["a3"] ** 2 + p["d4"] ** 2 + p["rz6"] ** 2) + p["Ixx6"]  # noqa: E501
     )  # fmt: skip
     assert [round(v, 3) for v in (i2, i5, i6)] == [1.748, 0.372, 0.334]  # published 1.75, 0.372, 0.333
     i14, i15, i16, i17, i20, i23 = 0.00164, 0.4331 * 0.09 * 0.032, 0.4318 * 0.09 * 0.032, 0.00064216, -0.00020216, 4e-5
@@ -101,7 +101,7 @@ def test_rotors_on_and_off() -> None:
 
 
 def test_both_pumas_are_one_arm() -> None:
-    """Paul's signs: q = q' + (pi, pi, pi, 0, 0, pi); lengths differ a little between the sources, so geometry is equated."""
+    """Paul's signs: q = q' + (pi, pi, pi, 0, 0, pi); lengths differ a little between the sources, so geometry is equated."""  # noqa: E501
     ours, other = robots.load("puma560"), robots.load("puma560_corke")
     q = dict(zip(("q1", "q2", "q3", "q4", "q5", "q6"), (0.3, -0.7, 0.9, 0.2, -0.4, 1.1), strict=True))
     shift = dict(zip(q, (np.pi, np.pi, np.pi, 0, 0, np.pi), strict=True))
@@ -131,7 +131,14 @@ def test_planar_rp_mass_matrix() -> None:
     m = robots.load("planar_rp")
     p = SomeValues(q1=0.4, q2=0.7, **m.parameter_values)
     xb, xc = p["LP"] + 0.7 - p["L"] / 2, p["LP"] + 0.7 + p["LC"]
-    first = p["IA"] + p["IB"] + p["IC"] + p["mA"] * p["LA"] ** 2 + p["mB"] * (p["LA"] ** 2 + xb**2) + p["mC"] * (p["LA"] ** 2 + xc**2)
+    first = (
+        p["IA"]
+        + p["IB"]
+        + p["IC"]
+        + p["mA"] * p["LA"] ** 2
+        + p["mB"] * (p["LA"] ** 2 + xb**2)
+        + p["mC"] * (p["LA"] ** 2 + xc**2)
+    )
     cross = -(p["mB"] + p["mC"]) * p["LA"]
     np.testing.assert_allclose(mass_matrix(m, p)[1], [[first, cross], [cross, p["mB"] + p["mC"]]], rtol=1e-13)
 
@@ -149,7 +156,9 @@ def test_two_particles_mass_matrix() -> None:
     # Buffinton (6.21), (6.22): m L^2 [[3 + 2 c2, 1 + c2], [1 + c2, 1]].
     m = robots.load("two_link", "particles")
     c = np.cos(0.5)
-    np.testing.assert_allclose(mass_matrix(m, SomeValues(q1=2.6, q2=0.5, m=1.0, L=1.0))[1], [[3 + 2 * c, 1 + c], [1 + c, 1]], rtol=1e-13)
+    np.testing.assert_allclose(
+        mass_matrix(m, SomeValues(q1=2.6, q2=0.5, m=1.0, L=1.0))[1], [[3 + 2 * c, 1 + c], [1 + c, 1]], rtol=1e-13
+    )
     assert m.gravity == (Fraction("-9.81"), 0, 0)
 
 

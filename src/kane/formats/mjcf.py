@@ -1,4 +1,4 @@
-"""Read MJCF through MuJoCo's specification objects (extra: mujoco): its defaults, classes, frames and includes are resolved there."""
+"""Read MJCF through MuJoCo's specification objects (extra: mujoco), which resolve defaults, classes and includes."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def read_mjcf(
 ) -> Mechanism:
     """The mechanism of an MJCF model.
 
-    A body with several joints becomes a chain of massless links named body.joint; a joint's `pos` and `ref` are kept, so
-    coordinates are MuJoCo's qpos (floating and ball joints apart).  Equalities between two joints become followers; other
-    equalities, active tendons and what else changes the equations of motion is refused, or noted and left out with
-    constraints="ignore".  Raises FormatError, NumberError, UnsupportedError, MissingExtraError.
+    A body with several joints becomes a chain of massless links named body.joint; a joint's `pos` and `ref` are kept,
+    so coordinates are MuJoCo's qpos (free and ball joints apart).  Equalities between two joints become followers;
+    other equalities, active tendons and what else changes the equations of motion is refused, or noted and left out
+    with constraints="ignore".  Raises FormatError, NumberError, UnsupportedError, MissingExtraError.
     """
     try:
         import mujoco

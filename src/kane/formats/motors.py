@@ -28,7 +28,8 @@ def read_rotors(source: Source) -> dict[str, tuple[Fraction, Fraction]]:
     missing = [column for column in _COLUMNS if column not in header]
     if missing:
         raise FormatError(
-            f"The motor table has no column {missing[0]!r}.", file=file, line=rows[0][0] if rows else None, name=missing[0],
+            f"The motor table has no column {missing[0]!r}.",
+            file=file, line=rows[0][0] if rows else None, name=missing[0],
             remedy=f"Its header is {','.join(_COLUMNS)}.",
         )  # fmt: skip
     result: dict[str, tuple[Fraction, Fraction]] = {}

@@ -80,8 +80,10 @@ class _Sdf:
         model, file = self.model, self.reader.file
         for tag in ("include", "model"):
             for element in model.all(tag):
-                raise UnsupportedError(f"{element} inside a model is not read.", file=file, line=element.line, element=f"<{tag}>",
-                                       remedy="Write its links and joints into the model.")  # fmt: skip
+                raise self.reader.refuse(
+                    f"{element} inside a model is not read.", element, tag,
+                    "Write its links and joints into the model.", UnsupportedError,
+                )  # fmt: skip
         link_elements, joint_elements = model.all("link"), model.all("joint")
         self._place(link_elements, joint_elements, model.all("frame"))
         links = [self._link(e) for e in link_elements]
@@ -135,15 +137,17 @@ class _Sdf:
         if name in ("", "__model__", "world"):
             return ()
         if name in trail:
-            raise TopologyError(f"The poses of {', '.join(trail)} are relative to each other.", file=self.reader.file, name=name,
-                                remedy="Give one of them relative to the model.")  # fmt: skip
+            raise self._lost(f"The poses of {', '.join(trail)} are relative to each other.", name)
         if name not in self.solved:
             if name not in self.poses:
-                raise TopologyError(f"A pose is relative to {name!r}, which does not exist.", file=self.reader.file, name=name,
-                                    remedy="Name a link, joint or frame.")  # fmt: skip
+                raise self._lost(f"A pose is relative to {name!r}, which does not exist.", name)
             pose, relative = self.poses[name]
             self.solved[name] = self._pose(relative, (*trail, name)) + self._own(pose, name)
         return self.solved[name]
+
+    def _lost(self, message: str, name: str) -> TopologyError:
+        remedy = "Make poses relative to links, joints or frames that stand somewhere."
+        return TopologyError(message, file=self.reader.file, name=name, remedy=remedy)
 
     def _own(self, pose: Element | None, owner: str) -> Placement:
         if pose is None:
@@ -200,14 +204,15 @@ class _Sdf:
         owner = f"joint {name!r}"
         text = element.attributes.get("type", "")
         if text not in _KNOWN:
-            raise UnsupportedError(f"{owner} has the type {text!r}, which is not read.", file=self.reader.file, line=element.line,
-                                   element="<joint>", name=name, value=text, remedy=f"Use one of: {', '.join(_KNOWN)}.")  # fmt: skip
+            raise self.reader.refuse(
+                f"{owner} has the type {text!r}, which is not read.", element, name,
+                f"Use one of: {', '.join(_KNOWN)}.", UnsupportedError,
+            )  # fmt: skip
         ends = []
         for tag in ("parent", "child"):
             end = only(self.reader, element, tag, owner)
             if end is None or not end.text.strip():
-                raise FormatError(f"{owner} has no <{tag}>.", file=self.reader.file, line=element.line, element="<joint>",
-                                  name=name, remedy=f"Add <{tag}>.")  # fmt: skip
+                raise self.reader.refuse(f"{owner} has no <{tag}>.", element, name, f"Add <{tag}>.")
             ends.append(end.text.strip())
         parent, child = ends
         inside = self._from(child, name)
@@ -225,8 +230,9 @@ class _Sdf:
             pitch = self._pitch(element, owner) if kind == "screw" else _0
             joints.append(
                 Joint(
-                    name, kind, parent, behind, place, axis, limits=self._limits(element, kind, owner), damping=numbers[0],
-                    friction=numbers[1], stiffness=numbers[2], rest=numbers[3], pitch=pitch, line=element.line,
+                    name, kind, parent, behind, place, axis, limits=self._limits(element, kind, owner),
+                    damping=numbers[0], friction=numbers[1], stiffness=numbers[2], rest=numbers[3], pitch=pitch,
+                    line=element.line,
                 )
             )  # fmt: skip
         if inside:
@@ -286,8 +292,9 @@ class _Sdf:
             return f.formula(self.numbers.one(entry.text, entry, owner)) / (2 * f.PI)
         entry = element.first("thread_pitch")
         if entry is None:
-            raise FormatError(f"{owner} is a screw without a pitch.", file=self.reader.file, line=element.line, name=owner,
-                              remedy="Add <screw_thread_pitch>.")  # fmt: skip
+            raise self.reader.refuse(
+                f"{owner} is a screw without a pitch.", element, owner, "Add <screw_thread_pitch>."
+            )
         return -1 / self.numbers.one(entry.text, entry, owner)  # radians per metre, left-handed, in old files
 
     def _frame(self, element: Element) -> Frame:

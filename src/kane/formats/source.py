@@ -12,7 +12,7 @@ _LARGEST = 100_000_000
 
 
 def content_of(source: Source) -> tuple[bytes | str, str | None]:
-    """The document and the name of its file (None for text given directly: it has a line break or a "<", or starts with "{").
+    """The document and the name of its file; None for text, which has a line break or a "<" or starts with "{".
 
     Raises FormatError for a file that cannot be read or has more than 100 MB.
     """
@@ -27,7 +27,11 @@ def content_of(source: Source) -> tuple[bytes | str, str | None]:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise FormatError(
-            f"The file {file!r} cannot be read: {reason}.", code="FileError", file=file, name=file, remedy="Check the path."
+            f"The file {file!r} cannot be read: {reason}.",
+            code="FileError",
+            file=file,
+            name=file,
+            remedy="Check the path.",
         ) from None
 
 

@@ -169,31 +169,43 @@ def _decode(value: Any, hint: Any, where: str) -> Any:
     if isinstance(value, dict):
         return _decode_table(value, choices, where)
     if isinstance(value, list):
-        if Formula in choices or not any(get_origin(c) is tuple for c in choices):
-            raise _wrong(value, where)
-        return tuple(_decode(item, _item(hint, k), f"{where}[{k}]") for k, item in enumerate(value))
+        return _decode_list(value, hint, where)
+    named = any(get_origin(c) is Literal for c in choices)
+    exact = Fraction in choices or Formula in choices
     if isinstance(value, bool):
-        if bool not in choices:
-            raise _wrong(value, where)
-        return value
-    if isinstance(value, str):
-        if str in choices or any(get_origin(c) is Literal for c in choices):
+        if bool in choices:
             return value
-        if Fraction in choices or Formula in choices:
+    elif isinstance(value, str):
+        if str in choices or named:
+            return value
+        if exact:
             return f.parse(value)
-        raise _wrong(value, where)
-    if isinstance(value, (int, Decimal)):
-        if Fraction in choices or Formula in choices:
-            if isinstance(value, Decimal) and not (value.is_finite() and abs(value.adjusted()) < 400):
-                raise NumberError(
-                    f"{where}: {value} is not a finite number.", name=where, value=str(value), remedy="Give one."
-                )
-            return Fraction(value)
-        if int in choices or any(get_origin(c) is Literal for c in choices):
+    elif isinstance(value, (int, Decimal)):
+        if exact:
+            return _exact(value, where)
+        if int in choices or named:
             return int(value)
         if float in choices:
             return float(value)
     raise _wrong(value, where)
+
+
+def _exact(value: int | Decimal, where: str) -> Fraction:
+    if isinstance(value, Decimal) and not (value.is_finite() and abs(value.adjusted()) < 400):
+        raise NumberError(f"{where}: {value} is not a finite number.", name=where, value=str(value), remedy="Give one.")
+    return Fraction(value)
+
+
+def _decode_list(value: list[Any], hint: Any, where: str) -> tuple[Any, ...]:
+    tuples = [c for c in _choices(hint) if get_origin(c) is tuple]
+    if not tuples:
+        raise _wrong(value, where)
+    sizes = {len(get_args(c)) for c in tuples if get_args(c)[-1] is not Ellipsis}
+    if sizes and len(value) not in sizes:
+        raise FormatError(
+            f"{where} has {len(value)} entries.", name=where, value=str(value), remedy=f"Give {min(sizes)}."
+        )
+    return tuple(_decode(item, _item(hint, k), f"{where}[{k}]") for k, item in enumerate(value))
 
 
 def _decode_table(value: Mapping[str, Any], choices: tuple[Any, ...], where: str) -> Any:

@@ -332,7 +332,7 @@ def _mimic(reader: Reader, element: Element, kind: str, owner: str) -> Mimic | N
         return None
     if len(JOINT_TYPES[kind].angles) != 1:
         raise reader.refuse(
-            f"{owner} of type {kind!r} has {len(JOINT_TYPES[kind].angles)} coordinates and cannot follow another joint.",
+            f"{owner} of type {kind!r} has several coordinates and cannot follow another joint.",
             found,
             owner,
             "Only joints of one coordinate can mimic.",
@@ -344,7 +344,8 @@ def _mimic(reader: Reader, element: Element, kind: str, owner: str) -> Mimic | N
 def flatten_mimics(joints: list[Joint], file: str | None) -> list[Joint]:
     """The joints with every mimic rule stated in terms of an independent joint.
 
-    q = r1 (r2 q0 + o2) + o1 along a chain of followers.  Raises TopologyError: unknown or unsuitable leader; cycles, naming all.
+    q = r1 (r2 q0 + o2) + o1 along a chain of followers.  Raises TopologyError for an unknown or unsuitable leader and
+    for cycles, naming all.
     """
     table = {joint.name: joint for joint in joints}
     return [joint if joint.mimic is None else _flattened(joint, table, file) for joint in joints]

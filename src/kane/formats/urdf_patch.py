@@ -115,48 +115,44 @@ def _attribute(content: bytes, tag: tuple[int, int], key: str, text: str) -> lis
 
 def _link_edits(content: bytes, tags: dict[_Path, tuple[int, int]], old: Link, new: Link) -> list[_Edit]:
     before, after = old.inertia, new.inertia
-    if (
-        before is not None
-        and after is not None
-        and replace(after, line=before.line, resolution=before.resolution) == before
-    ):
-        return []
-    if before is None and after is None:
-        return []
-    if after is None:
-        after = Inertia(Fraction(0))
-    here = tags["link", old.name, ""]
     if before is None:
-        lines = "\n".join(inertial_lines(after, {}, f"link {old.name!r}", "    "))
-        if content[here[1] - 2 : here[1]] == b"/>":
-            return [(here[1] - 2, here[1], f">\n{lines}\n  </link>".encode())]
-        return [(here[1], here[1], f"\n{lines}".encode())]
-    edits: list[_Edit] = []
+        return [] if after is None else [_new_inertial(content, tags["link", old.name, ""], after, old.name)]
+    after = after or Inertia(Fraction(0))
+    if replace(after, line=before.line, resolution=before.resolution) == before:
+        return []
     inside = {tag: tags.get(("link", old.name, f"inertial/{tag}")) for tag in ("origin", "mass", "inertia")}
-    fresh: list[str] = []
+    texts: dict[str, dict[str, str]] = {tag: {} for tag in inside}  # the attributes that change
     if after.mass != before.mass:
-        text = number_text(after.mass, {})
-        edits += _attribute(content, inside["mass"], "value", text) if inside["mass"] else []
-        fresh += [] if inside["mass"] else [f'<mass value="{text}"/>']
-    texts = moment_texts(after, {})
-    if inside["inertia"]:
-        for k, key in enumerate(_MOMENTS):
-            if after.moments[k] != before.moments[k]:
-                edits += _attribute(content, inside["inertia"], key, texts[k])
-    elif after.moments != before.moments:
-        fresh.append("<inertia " + " ".join(f'{k}="{t}"' for k, t in zip(_MOMENTS, texts, strict=True)) + "/>")
-    origin = {"xyz": after.com != before.com, "rpy": after.axes != before.axes}
-    if any(origin.values()):
-        told = dict(re.findall(r'(xyz|rpy)="([^"]*)"', origin_text((Translate(after.com), *after.axes), {}, old.name)))
-        if inside["origin"]:
-            for key, differs in origin.items():
-                edits += _attribute(content, inside["origin"], key, told.get(key, "0 0 0")) if differs else []
-        else:
-            fresh.append("<origin " + " ".join(f'{k}="{v}"' for k, v in told.items()) + "/>")
-    if fresh:
-        at = tags["link", old.name, "inertial"][1]
-        edits.append((at, at, "".join(fresh).encode()))
-    return edits
+        texts["mass"]["value"] = number_text(after.mass, {})
+    for k, text in enumerate(moment_texts(after, {})):
+        if after.moments[k] != before.moments[k]:
+            texts["inertia"][_MOMENTS[k]] = text
+    told = dict(re.findall(r'(xyz|rpy)="([^"]*)"', origin_text((Translate(after.com), *after.axes), {}, old.name)))
+    for key, differs in (("xyz", after.com != before.com), ("rpy", after.axes != before.axes)):
+        if differs:
+            texts["origin"][key] = told.get(key, "0 0 0")
+    edits: list[_Edit] = []
+    fresh = ""
+    for tag, changes in texts.items():
+        place = inside[tag]
+        if place is not None:
+            for key, text in changes.items():
+                edits += _attribute(content, place, key, text)
+        elif changes:
+            fresh += f"<{tag} " + " ".join(f'{key}="{text}"' for key, text in changes.items()) + "/>"
+    return edits + ([_inside(content, tags["link", old.name, "inertial"], "inertial", fresh)] if fresh else [])
+
+
+def _new_inertial(content: bytes, tag: tuple[int, int], inertia: Inertia, name: str) -> _Edit:
+    lines = "\n".join(inertial_lines(inertia, {}, f"link {name!r}", "    "))
+    return _inside(content, tag, "link", f"\n{lines}\n  ")
+
+
+def _inside(content: bytes, tag: tuple[int, int], name: str, text: str) -> _Edit:
+    """The edit that puts text first inside an element."""
+    if content[tag[1] - 2 : tag[1]] == b"/>":
+        return (tag[1] - 2, tag[1], f">{text}</{name}>".encode())
+    return (tag[1], tag[1], text.rstrip(" ").removesuffix("\n").encode())
 
 
 def _joint_edits(content: bytes, tags: dict[_Path, tuple[int, int]], old: Joint, new: Joint) -> list[_Edit]:

@@ -107,7 +107,7 @@ class Numbers:
         return exact
 
     def turns(self, rpy: Triple, element: Element, owner: str = "") -> tuple[Move, ...]:
-        """Moves of roll, pitch, yaw about fixed axes: about z by yaw, new y by pitch, new x by roll; zero turns left out."""
+        """Moves of roll, pitch, yaw about fixed axes: z by yaw, new y by pitch, new x by roll; zero turns left out."""
         moves: list[Move] = []
         for axis in (2, 1, 0):
             value = rpy[axis]

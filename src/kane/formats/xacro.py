@@ -37,7 +37,8 @@ def read_xacro(source: Source, *, arguments: dict[str, str] | None = None, **opt
         with redirect_stderr(StringIO()):
             text = xacro.process_file(file, mappings=arguments or {}).toxml()
     except Exception as error:
-        raise FormatError(f"The xacro file cannot be expanded: {' '.join(str(error).split())}.", file=file, remedy="Correct it.") from None
+        reason = " ".join(str(error).split())
+        raise FormatError(f"The xacro file cannot be expanded: {reason}.", file=file, remedy="Correct it.") from None
     if not isinstance(text, str) or "<link" not in text:
         raise FormatError("The xacro file expands to a robot without links.", file=file, remedy="Check its arguments.")
     mechanism = from_element(parse_xml(text, file), file, **options)

@@ -1,4 +1,4 @@
-"""Elements with line numbers from XML bytes, on the standard library's expat; entities and external references refused."""
+"""Elements with line numbers from XML bytes, on the standard library's expat; entities are refused."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ class Element:
 def parse_xml(data: bytes | str, file: str | None = None) -> Element:
     """The root element of a document, in any declared encoding.
 
-    Raises FormatError with file and line: not well formed, unknown encoding, entity declarations, nesting deeper than 200.
+    Raises FormatError with file and line: not well formed, unknown encoding, entity declarations, nesting deeper than
+    200.
     """
     content, encoding = _decoded(data, file)
     parser = expat.ParserCreate(encoding)

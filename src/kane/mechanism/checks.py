@@ -74,8 +74,8 @@ def check_massless(mechanism: Mechanism) -> None:
     """Raise MasslessJointError when a joint moves no inertia, naming it and the links behind it.
 
     The mass matrix at an arbitrary state is built from composite bodies (Featherstone, Rigid Body Dynamics Algorithms,
-    section 6.2), rotors added, followers folded onto their leaders; then it is factored from the tips to the root.  A zero
-    on the diagonal is a joint that moves nothing, a zero pivot one that moves nothing by itself.
+    section 6.2), rotors added, followers folded onto their leaders; then it is factored from the tips to the root.  A
+    zero on the diagonal is a joint that moves nothing, a zero pivot one that moves nothing by itself.
     """
     keys, M, size = mass_matrix(mechanism)
     if not keys:

@@ -104,8 +104,8 @@ def with_rotors(
 ) -> Mechanism:
     """The mechanism with motor rotors: by joint name (inertia kg m^2, gear ratio), or None to take one off.
 
-    exact False: inertia ratio^2 on the diagonal, as Armstrong, Khatib and Burdick 1986 do; True: spinning rotors carried
-    by the parent links.  Raises UnknownNameError, UnsupportedError for a joint of several coordinates.
+    exact False: inertia ratio^2 on the diagonal, as Armstrong, Khatib and Burdick 1986 do; True: spinning rotors
+    carried by the parent links.  Raises UnknownNameError, UnsupportedError for a joint of several coordinates.
     """
     changed = mechanism
     for name, value in rotors.items():

@@ -27,7 +27,7 @@ _DIGITS = 2.0  # half a last digit for each of three moments, and a little for t
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A moving body: the link that heads it, the links fixed together, mass, mass centre and tensor in the head's frame.
+    """A moving body: the link that heads it, the links fixed together, mass, mass centre, tensor in the head's frame.
 
     tensor: about the mass centre, axes of the head link.  rounding: what the printed digits leave open, kg m^2.
     """

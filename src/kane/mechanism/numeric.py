@@ -1,4 +1,4 @@
-"""Floating-point poses and motions of a mechanism, for judging a description (equations are derived elsewhere, exactly)."""
+"""Floating-point poses and motions of a mechanism, for judging a description; equations are derived elsewhere."""
 
 from __future__ import annotations
 

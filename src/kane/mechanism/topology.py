@@ -12,8 +12,8 @@ from kane.mechanism.model import Joint, Link
 def check_tree(links: Sequence[Link], joints: Sequence[Joint], file: str | None = None) -> str:
     """The name of the root link of the tree.
 
-    Raises TopologyError naming all culprits and the line of the first: no links, duplicate names, a joint whose parent or
-    child does not exist or that joins a link to itself, a link with two parents, a loop, two roots.
+    Raises TopologyError naming all culprits and the line of the first: no links, duplicate names, a joint whose parent
+    or child does not exist or that joins a link to itself, a link with two parents, a loop, two roots.
     """
     if not links:
         raise TopologyError("There is no link.", file=file, remedy="Describe at least one link.")

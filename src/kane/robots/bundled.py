@@ -27,7 +27,7 @@ class _Bundled:
 
 _PUMA_REMARKS = (
     "gravity 9.81 m/s^2; the paper's gravitational constants were computed with 9.8",
-    "rotor inertia is Im of the paper at the joint, with the gear ratios 62.61, 107.36, 53.69, 76.01, 71.91, 76.73 in it",
+    "rotor inertia is Im of the paper, gear ratios 62.61, 107.36, 53.69, 76.01, 71.91, 76.73 included",
     "link 1 has no mass and only the moment Izz1; the published inertias are kept as they are",
 )
 _ROBOTS: dict[str, _Bundled] = {

@@ -12,8 +12,20 @@ from fractions import Fraction
 from kane.mechanism.formula import Scalar, name, parse
 from kane.mechanism.joints import JOINT_TYPES
 from kane.mechanism.model import (
-    Inertia, Joint, Limits, Link, Mechanism, Mimic, Move, Parameter, Placement, QuaternionTurn, Rotor, Translate,
-    Turn, Vector,
+    Inertia,
+    Joint,
+    Limits,
+    Link,
+    Mechanism,
+    Mimic,
+    Move,
+    Parameter,
+    Placement,
+    QuaternionTurn,
+    Rotor,
+    Translate,
+    Turn,
+    Vector,
 )  # fmt: skip
 
 ALL_TYPES = tuple(kind for kind in JOINT_TYPES if kind != "general")
