@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Sequence
+from math import exp
 
 from kane.graph.arena import STATE
 from kane.rewrite.alternatives import Alternatives, Way, needed
@@ -26,13 +27,21 @@ class Selection:
         self.outputs = [r >> 1 for r in outputs]
         self.way: dict[int, Way] = {}
         self.users: dict[int, int] = {}
+        self.rank: dict[int, float] = {}
         self.price = 0.0
-        self.rank: dict[int, int] = {}
         self._log: list[tuple[int, Way | None, int]] = []
+        self.adopt(start)
+
+    def adopt(self, ways: dict[int, Way]) -> None:
+        """Start again from these ways; values without one are computed as they were first built."""
+        graph, start = self.graph, dict(ways)
+        self.way.clear()
+        self.users.clear()
+        self.price = 0.0
         for node in needed(graph, start, self.outputs):
             if graph.level[node] == STATE and graph.op[node] != "sym":
                 self.way[node] = start.get(node) or Way(graph.op[node], graph.args[node], 0)
-        for node, way in self.way.items():
+        for way in self.way.values():
             self.price += PRICE.get(way.op, 0.0)
             for a in way.args:
                 self._count(a >> 1, 1)
@@ -143,19 +152,44 @@ class Selection:
 
     def _reaches(self, args: Sequence[int], target: int) -> bool:
         """Whether the target is needed by these operands."""
-        floor = self.rank[target]
+        rank, way = self.rank, self.way
+        floor = rank[target]
         seen: set[int] = set()
         stack = [a >> 1 for a in args]
         while stack:
             node = stack.pop()
             if node == target:
                 return True
-            if node in seen or node not in self.way:
+            if node in seen or node not in way:
                 continue
             seen.add(node)
-            if self.rank.get(node, floor + 1) > floor:
-                stack += [a >> 1 for a in self.way[node].args]
+            if rank.get(node, FAR) > floor:
+                stack += [a >> 1 for a in way[node].args]
         return False
+
+    def settle(self, moved: int) -> None:
+        """Keep the last move: topological numbers of what came into use, halfway below the value that moved."""
+        rank, way = self.rank, self.way
+        for node, _, _ in self._log:
+            if node not in way:
+                rank.pop(node, None)
+        top = rank[moved]
+        if not all(self._number(a >> 1, top) for a in way[moved].args):
+            self.rerank()
+
+    def _number(self, node: int, top: float) -> bool:
+        """Number a value and what it needs below `top`; False when there is no room."""
+        rank = self.rank
+        if node not in self.way:
+            return True
+        if node in rank:
+            return rank[node] < top
+        args = self.way[node].args
+        if not all(self._number(a >> 1, top) for a in args):
+            return False
+        below = max((rank[a >> 1] for a in args if a >> 1 in self.way), default=-1.0)
+        rank[node] = (below + top) / 2
+        return below < rank[node] < top
 
 
 def anneal(selection: Selection, seed: int, steps: int, heat: float = 0.0, deadline: float | None = None) -> None:
@@ -164,35 +198,29 @@ def anneal(selection: Selection, seed: int, steps: int, heat: float = 0.0, deadl
     Ends at the lowest price seen.
     """
     chance = random.Random(seed)
+    draw, below = chance.random, chance.randrange
     best, kept = selection.price, dict(selection.way)
-    nodes = _movable(selection)
-    for step in range(steps):
-        if not nodes or (deadline is not None and step % 64 == 0 and time.monotonic() > deadline):
+    ways, used = selection.graph.ways, selection.way
+    nodes = [n for n, known in ways.items() if len(known) > 1]
+    for step in range(steps if nodes else 0):
+        if deadline is not None and step % 64 == 0 and time.monotonic() > deadline:
             break
-        node = nodes[chance.randrange(len(nodes))]
-        if node not in selection.way:
-            continue
-        ways = selection.graph.ways[node]
-        way = ways[chance.randrange(len(ways))]
-        if way == selection.way[node]:
+        node = nodes[below(len(nodes))]
+        while node not in used:
+            node = nodes[below(len(nodes))]
+        choice = ways[node]
+        way = choice[below(len(choice))]
+        if way == used[node]:
             continue
         change = selection.attempt(node, way)
         if change is None:
             continue
         warmth = heat * (1 - step / steps)
-        if change > 0 and not (warmth > 0 and chance.random() < 2.718281828 ** (-change / warmth)):
+        if change > 0 and not (warmth > 0 and draw() < exp(-change / warmth)):
             selection.undo()
             continue
-        selection.rerank()
-        nodes = _movable(selection)
-        if selection.price < best:
+        selection.settle(node)
+        if selection.price < best - 1e-9:
             best, kept = selection.price, dict(selection.way)
     if selection.price > best:
-        restored = Selection(selection.graph, [2 * n for n in selection.outputs], kept)
-        selection.way, selection.users, selection.price = restored.way, restored.users, restored.price
-        selection.rerank()
-
-
-def _movable(selection: Selection) -> list[int]:
-    ways = selection.graph.ways
-    return [n for n in selection.rank if n in selection.way and len(ways.get(n, ())) > 1]
+        selection.adopt(kept)

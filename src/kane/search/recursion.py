@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from kane.equations.inertial import BodyInertia
@@ -46,15 +46,13 @@ def second_moment_wrench(g: Graph, body: BodyInertia, motion: FrameMotion) -> Wr
     return Wrench(force, v.add(g, (rows[0], rows[1], rows[2]), v.cross(g, h, a)))
 
 
-FORMS = {"tensor": body_wrench, "second moments": second_moment_wrench}
-
-
 def inverse_dynamics(
-    system: System, u: Sequence[Ref], udot: Sequence[Ref], gravity: Vec, form: str = "second moments", every: bool = False
+    system: System, u: Sequence[Ref], udot: Sequence[Ref], gravity: Vec, second: Collection[int] = (),
+    every: bool = False
 ) -> list[Ref]:
     """tau of the motion (q, u, udot).
 
-    every: also ask for what may be had in other ways (other form of the moment, turns through sums of angles), for a graph that
+    second: nodes whose moment is written with second moments.  every: also ask for what may be had in other ways (other form of the moment, turns through sums of angles), for a graph that
     remembers alternatives.
     """
     g, k = system.g, system.k
@@ -65,9 +63,10 @@ def inverse_dynamics(
     wrenches, own = [], []
     for index, (node, body) in enumerate(zip(k.tree.nodes, system.bodies, strict=True)):
         with g.origin(f"{node.name}: inertia force"):
-            wrenches.append(FORMS[form](g, body, motions[index]))
-            for other in FORMS if every else ():
-                FORMS[other](g, body, motions[index])
+            form = second_moment_wrench if index in second else body_wrench
+            wrenches.append(form(g, body, motions[index]))
+            for other in (body_wrench, second_moment_wrench) if every else ():
+                other(g, body, motions[index])
     own = list(wrenches)
     tau = [g.zero] * len(u)
     for rotor in system.rotors:

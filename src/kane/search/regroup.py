@@ -67,11 +67,13 @@ def _entry(g: Graph, body: BodyInertia, k: int, name: str) -> Ref:
     return second_moment(g, body, at[name[1]], at[name[2]])
 
 
-def regroup_with(k: Kinematics, bodies: Sequence[BodyInertia], splits: Mapping[int, Split]) -> list[BodyInertia] | None:
-    """The bodies regrouped from tips to root, each turn split as asked; None where a choice has no solution."""
+def regroup_with(
+    k: Kinematics, bodies: Sequence[BodyInertia], splits: Mapping[int, Split], stop: int = 0
+) -> list[BodyInertia] | None:
+    """The bodies regrouped from tips to root (to node `stop`), each turn split as asked; None where a choice has no solution."""
     g = k.graph
     result = list(bodies)
-    for index in reversed(range(len(result))):
+    for index in reversed(range(stop, len(result))):
         m, parent = k.motions[index], k.tree.nodes[index].parent
         if m.kind == "ball" or m.own_axes:
             continue

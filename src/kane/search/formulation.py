@@ -1,0 +1,131 @@
+"""A formulation of a tree's equations: where origins lie, which parameters are the base ones, which form each moment has."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kane.equations.inertial import BodyInertia
+from kane.equations.system import Parameters, System, derive_system
+from kane.graph.arena import Graph, Ref
+from kane.kinematics.motion import Kinematics
+from kane.kinematics.tree import ROOT
+from kane.kinematics.vectors import INDEX
+from kane.mechanism.model import Mechanism
+from kane.search.placement import slide_origins, slides
+from kane.search.regroup import CLEARED, OWN, Split, regroup_with, second_moment
+
+# operations that a parameter of a body costs where nothing is zero: (mass, first moment, J_ii, J_ij)
+WEIGHTS = (6, 10, 4, 7)
+
+
+@dataclass(frozen=True, slots=True)
+class Formulation:
+    """slides: (node, which of the amounts that placement.slides offers), in order; splits: (node, how its turn splits the mass on its axis).
+
+    second: nodes whose moment is written with second moments, others with the tensor of inertia.
+    """
+
+    slides: tuple[tuple[int, int], ...] = ()
+    splits: tuple[tuple[int, Split], ...] = ()
+    second: tuple[int, ...] = ()
+
+    def with_split(self, node: int, split: Split) -> Formulation:
+        kept = tuple(item for item in self.splits if item[0] != node)
+        return replace(self, splits=tuple(sorted((*kept, (node, split)), key=lambda item: item[0])))
+
+
+def formulated(
+    mechanism: Mechanism, parameters: Parameters, formulation: Formulation, graph: Graph | None = None,
+    external: Sequence[str] = (),
+) -> System | None:  # fmt: skip
+    """The system of a mechanism in this formulation; None where its splits have no solution."""
+    system = slide_origins(derive_system(mechanism, parameters, external, graph), {})
+    for node, which in formulation.slides:
+        amounts = slides(system.k, node)
+        if which < len(amounts):
+            system = slide_origins(system, {node: amounts[which]})
+    bodies = regroup_with(system.k, system.plain, dict(formulation.splits))
+    return None if bodies is None else replace(system, bodies=tuple(bodies))
+
+
+def candidates() -> Iterator[Split]:
+    """Splits to try at one turn: everything to the parent in three balances, or one or two moments kept."""
+    for balance in ("a", "b", "none"):
+        yield Split(balance=balance)
+    for balance, own, cleared in itertools.product(("a", "b", "none"), OWN, CLEARED):
+        if own != "J" or balance == "none":
+            yield Split((own,), (cleared,), balance)
+    for pair, cleared_pair in itertools.product((("m", "h"), ("m", "J"), ("h", "J")), itertools.combinations(CLEARED, 2)):
+        yield Split(pair, cleared_pair, "none")
+
+
+def body_weight(k: Kinematics, index: int, body: BodyInertia) -> int:
+    """About how many operations a body's parameters cost."""
+    g, m = k.graph, k.motions[index]
+    first = sum(x > 1 for x in body.first)
+    cross = sum(body.tensor[INDEX[i][j]] > 1 for i, j in ((0, 1), (0, 2), (1, 2)))
+    moments = sum(second_moment(g, body, i, i) > 1 for i in range(3))
+    inertias = sum(body.tensor[INDEX[i][i]] > 1 for i in range(3))
+    del m
+    return (
+        WEIGHTS[0] * (body.mass > 1) + WEIGHTS[1] * first + WEIGHTS[2] * min(moments, inertias) + WEIGHTS[3] * cross
+    )  # fmt: skip
+
+
+def shortlist(system: System, formulation: Formulation, node: int, size: int) -> list[Split]:
+    """The splits at one node that leave the lightest parameters on it and its parent, lightest first."""
+    k, parent = system.k, system.k.tree.nodes[node].parent
+    splits = dict(formulation.splits)
+    found: list[tuple[int, int, Split]] = []
+    seen: set[tuple[Ref, ...]] = set()
+    for number, split in enumerate(candidates()):
+        bodies = regroup_with(k, system.plain, splits | {node: split}, stop=node)
+        if bodies is None:
+            continue
+        pair = [node] if parent == ROOT else [node, parent]
+        key = tuple(r for index in pair for r in bodies[index].refs())
+        if key in seen:
+            continue
+        seen.add(key)
+        found.append((sum(body_weight(k, index, bodies[index]) for index in pair), number, split))
+    return [split for _, _, split in sorted(found, key=lambda item: item[:2])[:size]]
+
+
+Price = Callable[[Formulation], float]
+
+
+def descend(
+    mechanism: Mechanism, parameters: Parameters, price: Price, nodes: int, size: int, sweeps: int = 2
+) -> Formulation:
+    """A cheap formulation by coordinate descent: origins, then splits and forms from the tips to the root."""
+    best = Formulation()
+    least = price(best)
+    for node in (*range(nodes), *range(nodes)):
+        for which in range(2):
+            trial = replace(best, slides=(*best.slides, (node, which)))
+            if (cost := price(trial)) < least:
+                best, least = trial, cost
+    for _ in range(sweeps):
+        before = least
+        for node in reversed(range(nodes)):
+            system = formulated(mechanism, parameters, replace(best, splits=()))
+            assert system is not None
+            for split in shortlist(system, best, node, size):
+                for second in _forms(best, node, system.k.tree.nodes[node].parent):
+                    trial = replace(best.with_split(node, split), second=second)
+                    if (cost := price(trial)) < least:
+                        best, least = trial, cost
+        if least == before:
+            break
+    return best
+
+
+def _forms(formulation: Formulation, node: int, parent: int) -> Iterator[tuple[int, ...]]:
+    """The forms of a node and its parent: as they are, and each other combination."""
+    rest = set(formulation.second) - {node, parent}
+    pair = [n for n in (node, parent) if n != ROOT]
+    for size in range(len(pair) + 1):
+        for chosen in itertools.combinations(pair, size):
+            yield tuple(sorted(rest | set(chosen)))
