@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kane.emit import emit
 from kane.emit.c_sincos import sincos_source
 from kane.graph.program import Program
 from kane.native import compile_program
@@ -77,3 +78,30 @@ def test_equal_bits(random_program: Callable[..., Program], tmp_path: Path, kind
         call(*(ctypes.c_void_p(a.ctypes.data) for a in [*arrays, *outs]))
         for mine, theirs in zip(f(*arrays), outs, strict=True):
             np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("kind", ["double", "float"])
+def test_printed_c_agrees(two_link: Program, random_program: Callable[..., Program], tmp_path: Path, kind: str) -> None:
+    """The C target's own files, run-time parameters included."""
+    program = random_program(6, functions=False, parameters=False, size=120).renamed("task")
+    dtype = "float64" if kind == "double" else "float32"
+    p = np.array([1.5, 0.7, 1.1, 0.3, 9.81], dtype)
+    rng = np.random.default_rng(1)
+    for each, model in ((program, "first"), (two_link, "second")):
+        for name, text in emit([each], "c", model, "double" if kind == "double" else "float").items():
+            (tmp_path / name).write_text(text)
+        library = tmp_path / f"{model}.so"
+        subprocess.run([COMPILER, *FLAGS, str(tmp_path / f"{model}.c"), "-o", str(library), "-lm"], check=True)
+        loaded, f = ctypes.CDLL(str(library)), compile_program(each, dtype)
+        constants, given = np.zeros(64, dtype), [p] if each is two_link else []
+        if given:
+            loaded.second_constants(ctypes.c_void_p(p.ctypes.data), ctypes.c_void_p(constants.ctypes.data))
+        for scale in (1.0, 50.0, 1e6):
+            arrays = [rng.uniform(-1, 1, i.size).astype(dtype) for i in each.inputs if i.kind == "state"]
+            arrays[0] *= np.asarray(scale, dtype)
+            outs = [np.empty(o.shape, dtype) for o in each.outputs]
+            passed = [*arrays, *([constants] if given else []), *outs]
+            getattr(loaded, f"{model}_{each.name}")(*(ctypes.c_void_p(a.ctypes.data) for a in passed))
+            mine = f(*arrays, *given)
+            for a, b in zip(mine if isinstance(mine, tuple) else (mine,), outs, strict=True):
+                np.testing.assert_array_equal(a, b)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from kane.emit.c_files import Library, Signature, example, selftest
 from kane.emit.c_parts import SPACE, Parts, is_long, write_parts
+from kane.emit.c_sincos import sincos_source
 from kane.emit.code import Body, Syntax, header, merge_constants, write_constants, write_task
 from kane.emit.names import comment_text
 from kane.emit.numbers import Precision
@@ -30,6 +31,8 @@ def syntax(precision: Precision) -> Syntax:
     """C with `double` or `float`."""
     kind, suffix = ("double", "") if precision == "double" else ("float", "f")
     functions = {name: f"{name}{suffix}({{0}})" for name in _SAME_NAME} | {
+        "sin": "kane_sin({0})",
+        "cos": "kane_cos({0})",
         "atan2": f"atan2{suffix}({{0}}, {{1}})",
         "pow": f"pow{suffix}({{0}}, {{1}})",
         "abs": f"fabs{suffix}({{0}})",
@@ -125,14 +128,16 @@ def _source(lib: Library) -> str:
     used = {f for _, _, body, _ in lib.tasks for f in body.used_functions}
     used |= lib.constants[1].used_functions if lib.constants else frozenset()
     fma, suffix = ("KANE_FMA", "") if lib.kind == "double" else ("KANE_FMAF", "f")
+    trig = bool(used & {"sin", "cos"})
     lines = [comment(header(lib.package)), f'#include "{lib.package.name}.h"', ""]
-    lines += ["#include <math.h>", "", _CONTRACT, ""]
-    if "fma" in used:
+    lines += ["#include <math.h>", *["#include <stdint.h>", "#include <string.h>"] * trig, "", _CONTRACT, ""]
+    if "fma" in used or trig:
         lines.append(comment([
             "a * b + c rounded once.  For a processor without it, compile with",
             f"-D'{fma}(a,b,c)=((a)*(b)+(c))': quicker there, and the last bits of results can then differ.",
         ]))
         lines += [f"#ifndef {fma}", f"#define {fma}(a, b, c) fma{suffix}((a), (b), (c))", "#endif", ""]
+    lines += [sincos_source(lib.kind, fma)] * trig
     helpers = [_HELPERS[name].format(type=lib.kind) for name in _HELPERS if name in used]
     lines += helpers + [""] * bool(helpers)
     if lib.constants:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from kane.emit.numbers import Precision, baked_constants, rounded
 from kane.graph.program import INPUT_OP, NUMBER_OP, Input, Program
 from kane.native.assembly import parameter
 from kane.native.batch import batch_function
@@ -140,6 +139,8 @@ def _load(text: str, program: Program, dtype: Dtype, host: Host, cached: bool) -
 
 def sort_constants(program: Program, dtype: Dtype = "float64") -> Constants:
     """Constants that are numbers (rounded once, as in printed code) and places for those that parameters decide."""
+    from kane.emit.numbers import Precision, baked_constants, rounded  # late: the printers take long to import
+
     precision: Precision = "double" if dtype == "float64" else "float"
     everywhere = replace(program, first_state=len(program.values), blocks=())  # merged programs hold some in the state
     folded = {index: rounded(value, precision) for index, value in baked_constants(everywhere).items()}

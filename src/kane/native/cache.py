@@ -10,7 +10,6 @@ import hashlib
 import os
 import stat
 import sys
-import tempfile
 from pathlib import Path
 
 MAGIC = b"kane-object-1\n"
@@ -64,6 +63,8 @@ def load(name: str) -> bytes | None:
 
 def store(name: str, code: bytes) -> None:
     """Keep object code; quietly does nothing where the folder cannot be written."""
+    import tempfile  # late: takes long to import
+
     folder = directory()
     if folder is None:
         return

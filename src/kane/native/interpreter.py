@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-import platform
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -30,7 +29,7 @@ def has_fast_calls() -> bool:
     """True on a 64-bit CPython with the usual object header (no free threading, no debug references)."""
     unlocked = getattr(sys, "_is_gil_enabled", lambda: True)() is False
     return (
-        platform.python_implementation() == "CPython"
+        sys.implementation.name == "cpython"
         and ctypes.sizeof(ctypes.c_void_p) == 8
         and not unlocked
         and object.__basicsize__ == 16
