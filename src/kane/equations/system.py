@@ -21,7 +21,9 @@ from kane.graph.arena import Graph, Ref
 from kane.graph.program import Input
 from kane.kinematics.coordinates import symbol_name
 from kane.kinematics.motion import Kinematics, derive_kinematics
+from kane.kinematics.tree import amounts
 from kane.kinematics.vectors import Vec
+from kane.mechanism.formula import Formula
 from kane.mechanism.model import Mechanism
 
 Parameters = Literal["numeric", "symbolic"] | Sequence[str]
@@ -54,6 +56,15 @@ class System:
     def gravity(self) -> Vec:
         return self.k.gravity
 
+    @property
+    def uses_time(self) -> bool:
+        """True when some motion is prescribed: a function of t."""
+        m = self.k.mechanism
+        moves = [move for joint in m.joints for move in (*joint.placement, *joint.moves)]
+        moves += [move for frame in m.frames for move in frame.placement]
+        scalars = [s for move in moves for s in amounts(move)] + [s.definition for s in m.speeds]
+        return any(isinstance(s, Formula) and "t" in s.names() for s in scalars)
+
     def labels(self, prefix: str) -> tuple[str, ...]:
         """Symbol names of a vector over the speeds: tau1, ...; tau_elbow, ..."""
         return tuple(symbol_name(prefix, name) for name in self.k.coordinates.speeds)
@@ -63,8 +74,10 @@ class System:
         return tuple(self.g.symbol(label) for label in self.labels(prefix))
 
     def input(self, name: str) -> Input:
-        """An input array by its name: q, qd, qdd, tau, w, p, or another vector over the speeds."""
+        """An input array by its name: q, qd, qdd, tau, w, t, p, or another vector over the speeds."""
         s = self.k.symbols
+        if name == "t":
+            return Input("t", ("t",))
         if name == "p":
             return Input("p", tuple(self.parameters), "parameter")
         if name == "w":

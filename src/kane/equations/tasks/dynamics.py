@@ -12,6 +12,7 @@ from kane.equations.frames import external_wrenches, frame_states
 from kane.equations.recursion import inverse_dynamics
 from kane.equations.system import System
 from kane.equations.tasks.task import Outputs, Task
+from kane.errors import UnsupportedError
 from kane.graph.arena import Ref
 from kane.graph.derivative import forward, jacobian
 from kane.kinematics import vectors as v
@@ -40,7 +41,16 @@ def _bias(system: System, frame: str | None) -> Outputs:
 
 
 def _gravity(system: System, frame: str | None) -> Outputs:
-    return [("gravity", (system.nv,), newton_euler(system))]
+    return [("gravity", (system.nv,), weight_forces(system))]
+
+
+def weight_forces(system: System, external: bool = False) -> list[Ref]:
+    """Forces that hold the weight (and external wrenches) at rest; what prescribed motions ask for is left out."""
+    tau = newton_euler(system, external=external)
+    if not system.uses_time:
+        return tau
+    moved = newton_euler(system, weight=False)
+    return [system.g.sub(a, b) for a, b in zip(tau, moved, strict=True)]
 
 
 def _mass(system: System, frame: str | None) -> Outputs:
@@ -67,11 +77,22 @@ def _forward_articulated(system: System, frame: str | None) -> Outputs | None:
     return [("qdd", (system.nv,), udot)]
 
 
+def require_no_time(system: System, task: str) -> None:
+    """UnsupportedError where motion is prescribed: then velocity terms are not C(q, u) u."""
+    if system.uses_time:
+        raise UnsupportedError(
+            f"{task} wants velocity terms that are quadratic in the speeds; a prescribed motion adds others.",
+            name=task,
+            remedy="Use bias_forces, which has all of them.",
+        )
+
+
 def coriolis(system: System) -> list[list[Ref]]:
     """C (nv, nv) with C u the velocity terms and Mdot - 2 C skew.
 
     C = (1/2) dc/du + (1/2) M ad_u: the Levi-Civita connection in the basis of the speeds; for u = qdot the Christoffel matrix.
     """
+    require_no_time(system, "coriolis_matrix")
     g, u = system.g, system.k.symbols.u
     c = newton_euler(system, u, weight=False)
     half = g.number(HALF)
@@ -92,6 +113,7 @@ def _coriolis_matrix(system: System, frame: str | None) -> Outputs:
 
 def _coriolis_times(system: System, frame: str | None) -> Outputs:
     """C(q, qd) v by one forward sweep where the speeds are rates."""
+    require_no_time(system, "coriolis_times")
     g, vector = system.g, system.vector("v")
     if brackets(system):
         product = [g.dot(row, vector) for row in coriolis(system)]
@@ -147,7 +169,7 @@ def _inertia_forces(system: System, frame: str | None) -> Outputs:
 
 
 def _active_forces(system: System, frame: str | None) -> Outputs:
-    return [("F", (system.nv,), [system.g.neg(x) for x in newton_euler(system, external=True)])]
+    return [("F", (system.nv,), [system.g.neg(x) for x in weight_forces(system, external=True)])]
 
 
 TASKS = (

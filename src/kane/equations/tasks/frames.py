@@ -33,7 +33,7 @@ def _jacobian(system: System, frame: str | None) -> Outputs:
 def _jacobian_rate(system: System, frame: str | None) -> Outputs:
     assert frame is not None
     s = system.k.symbols
-    direction = {s.by_name[name]: rate for name, rate in s.rates.items()}
+    direction = {s.by_name[name]: rate for name, rate in s.rates.items()} | {system.g.symbol("t"): system.g.one}
     return [("Jdot", (6, system.nv), forward(system.g, _rows(system, frame), direction))]
 
 

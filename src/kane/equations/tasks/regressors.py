@@ -17,6 +17,7 @@ from kane.equations.inertial import (
 )
 from kane.equations.recursion import Wrench, body_wrench, project, wrench_out
 from kane.equations.system import System
+from kane.equations.tasks.dynamics import require_no_time
 from kane.equations.tasks.task import Outputs, Task
 from kane.graph.arena import Ref
 from kane.graph.derivative import forward
@@ -82,6 +83,7 @@ def _slotine_li(system: System, frame: str | None) -> Outputs:
 
     The velocity terms are bilinear: C(q, a) b = (c(a + b) - c(a) - c(b)) / 2 for each column.
     """
+    require_no_time(system, "slotine_li_regressor")
     g, s = system.g, system.k.symbols
     if tuple(s.rates.get(n) for n in system.k.coordinates.names) != s.u:
         from kane.errors import UnsupportedError
