@@ -16,9 +16,10 @@ Outputs = Sequence[tuple[str, tuple[int, ...], Sequence[Ref]]]
 class Task:
     """The obligations of a task.
 
-    1. `name`, unique.  2. `inputs`: names of its input arrays (q, qd, qdd, tau; other names are vectors over the speeds).  3. `build(system,
-    frame)` gives outputs (name, shape, references), the same for every call.  4. `per_frame`: whether it wants a frame.  5. `external`: whether
-    external wrenches are added to its inputs.  6. `alternatives`: other ways to build the same outputs; the cheapest is taken.
+    1. `name`, unique.  2. `inputs`: names of its input arrays (q, qd, qdd, tau; other names are vectors over the
+    speeds).  3. `build(system, frame)` gives outputs (name, shape, references), the same for every call.  4.
+    `per_frame`: whether it wants a frame.  5. `external`: whether external wrenches are added to its inputs.  6.
+    `alternatives`: other ways to build the same outputs; the cheapest is taken.
     """
 
     name: str
@@ -31,10 +32,12 @@ class Task:
 
 
 def task_program(task: Task, system: System, outputs: Outputs, frame: str | None = None) -> Program:
-    """The program of a task's outputs; parameters come last."""
+    """The program of a task's outputs; time, where some motion is prescribed, and parameters come last."""
     names = list(task.inputs)
     if task.external and system.external:
         names.append("w")
+    if system.uses_time:
+        names.append("t")
     inputs = [system.input(name) for name in names]
     if system.parameters:
         inputs.append(system.input("p"))
