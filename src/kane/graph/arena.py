@@ -144,7 +144,7 @@ class Graph:
     # arithmetic
 
     def neg(self, a: Ref) -> Ref:
-        return a ^ 1
+        return a ^ 1 if a > 1 else 0
 
     def add(self, a: Ref, b: Ref) -> Ref:
         """a + b."""

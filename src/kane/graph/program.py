@@ -186,7 +186,9 @@ def build_program(graph: Graph, name: str, inputs: Sequence[Input], outputs: Out
                 index[node] = len(values)
                 args = tuple(2 * index[a >> 1] + (a & 1) for a in graph.args[node])
                 values.append(Instruction(graph.op[node], args, graph.numbers.get(node), graph.note[node]))
-    made = tuple(Output(n, tuple(s), tuple(2 * index[r >> 1] + (r & 1) for r in refs)) for n, s, refs in outputs)
+    made = tuple(  # zero has no sign
+        Output(n, tuple(s), tuple(2 * index[r >> 1] + (r & 1 if r > 1 else 0) for r in refs)) for n, s, refs in outputs
+    )
     return Program(name, tuple(inputs), made, tuple(values), starts[1], starts[2])
 
 

@@ -356,4 +356,4 @@ def substitute(g: Graph, refs: Sequence[Ref], replacement: dict[Ref, Ref]) -> li
             done[node] = getattr(g, op)(*args)
         else:
             done[node] = g.function(op, *args)
-    return [done[r >> 1] ^ (r & 1) for r in refs]
+    return [done[r >> 1] ^ (r & 1) if done[r >> 1] > 1 else 0 for r in refs]

@@ -31,7 +31,8 @@ def add(g: Graph, *vectors: Vec) -> Vec:
 
 
 def neg(v: Vec) -> Vec:
-    return (v[0] ^ 1, v[1] ^ 1, v[2] ^ 1)
+    x, y, z = (component ^ 1 if component > 1 else 0 for component in v)
+    return (x, y, z)
 
 
 def sub(g: Graph, a: Vec, b: Vec) -> Vec:
