@@ -134,3 +134,11 @@ def test_residues_differ_from_prime_to_prime() -> None:
     g = Graph()
     program = build_program(g, "f", [S], [("f", (), [g.mul(g.symbol("x"), g.sin(g.symbol("y")))])])
     assert residues(program, Field.random(1)) != residues(program, Field.random(2))
+
+
+def test_zero_has_no_sign() -> None:
+    g = Graph()
+    x = g.symbol("x")
+    program = build_program(g, "f", [S], [("f", (2,), [g.neg(g.sub(x, x)), g.mul(g.neg(x), g.zero) ^ 1])])
+    made = evaluate(program, {"s": np.array([1.0, 2.0, 3.0])})["f"]
+    assert not np.signbit(made).any()
