@@ -103,8 +103,16 @@ def set_entry(instance: object, address: int) -> None:
 
 def fill(table: int, dtype: np.dtype[Any], more: dict[str, int]) -> None:
     """Write the addresses that SLOTS names into a table of loaded code."""
+    known = (_addresses(dtype) if has_fast_calls() else {}) | more
+    slots = (ctypes.c_int64 * len(SLOTS)).from_address(table)
+    for name, value in known.items():
+        slots[SLOTS.index(name)] = value
+
+
+def _addresses(dtype: np.dtype[Any]) -> dict[str, int]:
+    """What the table holds of the interpreter and of NumPy."""
     numpy_api = _numpy_table()
-    known = {
+    return {
         "array_type": id(np.ndarray),
         "descr": id(dtype),
         "array_new": numpy_api[93],
@@ -118,10 +126,7 @@ def fill(table: int, dtype: np.dtype[Any], more: dict[str, int]) -> None:
         "save_thread": _python("PyEval_SaveThread"),
         "restore_thread": _python("PyEval_RestoreThread"),
         "out_name": id(OUT),
-    } | more
-    slots = (ctypes.c_int64 * len(SLOTS)).from_address(table)
-    for name, value in known.items():
-        slots[SLOTS.index(name)] = value
+    }
 
 
 def _python(name: str) -> int:
