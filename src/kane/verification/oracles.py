@@ -207,21 +207,22 @@ def _errors(f: Functions, s: Mapping[str, Array], e: Mapping[str, Array]) -> dic
             result[task] = relative(f(task, q=q, qd=u) - e[key], e[key])
     if "coriolis_matrix" in f:
         C = f("coriolis_matrix", q=q, qd=u)
-        result["coriolis_matrix times qd"] = relative(_product(C - e["C"], u), _product(np.abs(e["C"]), np.abs(u)), h)
+        result["coriolis_matrix times qd"] = relative(_product(C - e["C"], u), _product(np.abs(e["C"]), np.abs(u)), h, M)
         S = C + np.swapaxes(C, -1, -2) - e["C"] - np.swapaxes(e["C"], -1, -2)
         result["coriolis_matrix, symmetric part"] = relative(S, e["C"], M)
     if "regressor" in f:
         result["regressor"] = relative(f("regressor", q=q, qd=u, qdd=udot) - e["Y"], e["Y"])
     if "inverse_dynamics_derivatives" in f:
         made_q, made_u, made_a = f.all("inverse_dynamics_derivatives", q=q, qd=u, qdd=udot)
-        error = max(relative(made_q - e["dtau_dq"], e["dtau_dq"]), relative(made_u - e["dtau_dqd"], e["dtau_dqd"]))
+        pairs_ = ((made_q, e["dtau_dq"]), (made_u, e["dtau_dqd"]))
+        error = max(relative(x - y, y, M) for x, y in pairs_)
         result["inverse_dynamics_derivatives"] = max(error, relative(made_a - M, M))
     if "forward_dynamics_derivatives" in f:  # by the force that they leave over: M dqdd = -dID at that qdd
         made_q, made_u, made_t = f.all("forward_dynamics_derivatives", q=q, qd=u, tau=e["tau"])
         unit = np.broadcast_to(np.eye(M.shape[-1]), M.shape)
         pairs = ((made_q, -e["dtau_dq"]), (made_u, -e["dtau_dqd"]), (made_t, unit))
         result["forward_dynamics_derivatives"] = max(
-            relative(M @ x - force, np.abs(M) @ np.abs(x), force) for x, force in pairs
+            relative(M @ x - force, np.abs(M) @ np.abs(x), force, M) for x, force in pairs
         )
     return result
 
