@@ -29,8 +29,7 @@ class Alternatives(Graph):
 
     def __init__(self, field: Field | None = None) -> None:
         self.ways: dict[int, list[Way]] = {}
-        self._known: set[tuple[int, str, tuple[int, ...]]] = set()
-        self.touched: dict[int, Way] | None = None
+        self._known: set[tuple[int, str, Ref, Ref]] = set()
         super().__init__(field)
 
     def add(self, a: Ref, b: Ref) -> Ref:
@@ -59,13 +58,11 @@ class Alternatives(Graph):
         if self.level[node] != STATE or a >> 1 == node or b >> 1 == node:
             return
         way = Way(op, (a, b), ref & 1)
-        if self.touched is not None:
-            self.touched.setdefault(node, way)
-        key = (node, op, (a, b) if op == "div" else (min(a, b), max(a, b)))
+        if op == "mul":
+            a, b = a & ~1, b & ~1
+        key = (node, op, a, b) if op == "div" or a < b else (node, op, b, a)
         if op == "add":  # a + b = n is also -a - b = -n
-            key = min(key, (node, op, tuple(sorted((a ^ 1, b ^ 1)))))
-        elif op == "mul":
-            key = (node, op, tuple(sorted((a & ~1, b & ~1))))
+            key = min(key, (node, op, min(a ^ 1, b ^ 1), max(a ^ 1, b ^ 1)))
         if key not in self._known:
             self._known.add(key)
             self.ways.setdefault(node, []).append(way)
@@ -126,3 +123,11 @@ def needed(graph: Graph, chosen: dict[int, Way], roots: Iterable[int]) -> list[i
                 args = chosen[node].args if node in chosen else graph.args[node]
                 stack += [(a >> 1, False) for a in reversed(args) if a >> 1 not in seen]
     return order
+
+
+def copied(graph: Graph) -> Graph:
+    """A plain graph with the same nodes, to be built on without changing the first."""
+    twin = Graph.__new__(Graph)
+    for name, value in vars(graph).items():
+        setattr(twin, name, value.copy() if isinstance(value, (list, dict, set)) else value)
+    return twin

@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from kane.graph.arena import CONSTANT, STATE, Ref
 from kane.rewrite.alternatives import Alternatives
 
+INNER = 30  # new inner values a target and form
+WINDOW = 160  # values compared with each other in large programs
+
 
 def one_step(g: Alternatives, targets: Sequence[int], pool: Sequence[int]) -> int:
     """Record every way target = x + y, x - y or x y with x in the pool and y any value of the graph; their number."""
@@ -101,3 +104,19 @@ def pool_of(g: Alternatives, nodes: Sequence[int]) -> list[int]:
                 if g.level[a >> 1] <= CONSTANT or g.op[a >> 1] in ("sym", "sin", "cos"):
                     pool.setdefault(a >> 1)
     return [n for n in pool if n > 1 and (g.level[n] != STATE or g.residue[n])]
+
+
+def saturate(g: Alternatives, nodes: Sequence[int], largest: int) -> None:
+    """Record new ways for these values (operands first): all pairs up to `largest` of them, else pairs within
+    windows.
+    """
+    sums = [n for n in nodes if g.op[n] in ("add", "mul")]
+    if len(sums) <= largest:
+        one_step(g, sums, range(2, len(g)))
+        two_step(g, sums, pool_of(g, nodes), INNER)
+        return
+    for start in range(0, len(sums), WINDOW // 2):
+        window = sums[start : start + WINDOW]
+        pool = pool_of(g, window)
+        one_step(g, window, pool)
+        two_step(g, window, pool, INNER // 2)

@@ -1,9 +1,11 @@
-"""A formulation of a tree's equations: where origins lie, which parameters are the base ones, which form each moment has."""
+"""A formulation of a tree's equations: where origins lie, which parameters are the base ones, which form each moment
+has.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from kane.equations.inertial import BodyInertia
@@ -13,6 +15,7 @@ from kane.kinematics.motion import Kinematics
 from kane.kinematics.tree import ROOT
 from kane.kinematics.vectors import INDEX
 from kane.mechanism.model import Mechanism
+from kane.rewrite.alternatives import copied
 from kane.search.placement import slide_origins, slides
 from kane.search.regroup import CLEARED, OWN, Split, regroup_with, second_moment
 
@@ -22,7 +25,8 @@ WEIGHTS = (6, 10, 4, 7)
 
 @dataclass(frozen=True, slots=True)
 class Formulation:
-    """slides: (node, which of the amounts that placement.slides offers), in order; splits: (node, how its turn splits the mass on its axis).
+    """slides: (node, which of the amounts that placement.slides offers), in order; splits: (node, how its turn
+    splits the mass on its axis).
 
     second: nodes whose moment is written with second moments, others with the tensor of inertia.
     """
@@ -38,16 +42,25 @@ class Formulation:
 
 def formulated(
     mechanism: Mechanism, parameters: Parameters, formulation: Formulation, graph: Graph | None = None,
-    external: Sequence[str] = (),
+    base: System | None = None,
 ) -> System | None:  # fmt: skip
-    """The system of a mechanism in this formulation; None where its splits have no solution."""
-    system = slide_origins(derive_system(mechanism, parameters, external, graph), {})
+    """The system of a mechanism in this formulation; None where its splits have no solution.
+
+    base: the mechanism's system as derived, to start from a copy of it.
+    """
+    system = derive_system(mechanism, parameters, (), graph) if base is None else _copied(base)
+    system = slide_origins(system, {})
     for node, which in formulation.slides:
         amounts = slides(system.k, node)
         if which < len(amounts):
             system = slide_origins(system, {node: amounts[which]})
     bodies = regroup_with(system.k, system.plain, dict(formulation.splits))
     return None if bodies is None else replace(system, bodies=tuple(bodies))
+
+
+def _copied(system: System) -> System:
+    """The system with a graph of its own: references stay what they are."""
+    return replace(system, k=replace(system.k, graph=copied(system.g)))
 
 
 def candidates() -> Iterator[Split]:
@@ -96,30 +109,43 @@ def shortlist(system: System, formulation: Formulation, node: int, size: int) ->
 Price = Callable[[Formulation], float]
 
 
-def descend(
-    mechanism: Mechanism, parameters: Parameters, price: Price, nodes: int, size: int, sweeps: int = 2
-) -> Formulation:
-    """A cheap formulation by coordinate descent: origins, then splits and forms from the tips to the root."""
+def descend(system: System, price: Price, shortlist_size: int, sweeps: int = 1) -> Formulation:
+    """A cheap formulation by coordinate descent: origins, then splits and forms from the tips to the root.
+
+    system: as derived; shortlist_size: splits tried at each turn; sweeps: 0 leaves the usual base parameters.
+    """
+    nodes = range(len(system.k.motions))
     best = Formulation()
     least = price(best)
-    for node in (*range(nodes), *range(nodes)):
-        for which in range(2):
-            trial = replace(best, slides=(*best.slides, (node, which)))
+    for node in (*nodes, *nodes) if sweeps else nodes:
+        trials = [replace(best, slides=(*best.slides, (node, which))) for which in range(_choices(system, best, node))]
+        for trial in trials:
             if (cost := price(trial)) < least:
                 best, least = trial, cost
     for _ in range(sweeps):
         before = least
-        for node in reversed(range(nodes)):
-            system = formulated(mechanism, parameters, replace(best, splits=()))
-            assert system is not None
-            for split in shortlist(system, best, node, size):
-                for second in _forms(best, node, system.k.tree.nodes[node].parent):
+        for node in reversed(nodes):
+            placed = _placed(system, best)
+            for split in shortlist(placed, best, node, shortlist_size):
+                for second in _forms(best, node, placed.k.tree.nodes[node].parent):
                     trial = replace(best.with_split(node, split), second=second)
-                    if (cost := price(trial)) < least:
+                    if trial != best and (cost := price(trial)) < least:
                         best, least = trial, cost
         if least == before:
             break
     return best
+
+
+def _placed(system: System, formulation: Formulation) -> System:
+    """The system with its origins slid, in a graph of its own."""
+    placed = slide_origins(_copied(system), {})
+    for node, which in formulation.slides:
+        placed = slide_origins(placed, {node: slides(placed.k, node)[which]})
+    return placed
+
+
+def _choices(system: System, formulation: Formulation, node: int) -> int:
+    return min(2, len(slides(_placed(system, formulation).k, node)))
 
 
 def _forms(formulation: Formulation, node: int, parent: int) -> Iterator[tuple[int, ...]]:

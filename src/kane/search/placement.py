@@ -1,6 +1,7 @@
 """Placement of link frames: the origin of a link may lie anywhere on its joint's axis.
 
-A shift between two links costs operations for each of its components that is not zero, in the acceleration and in the moment.
+A shift between two links costs operations for each of its components that is not zero, in the acceleration and in
+the moment.
 Sliding an origin along its axis moves a component to another link's shift, where it may meet another or
 cancel it, or to the axes in which it is a single component.
 """

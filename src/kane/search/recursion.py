@@ -52,7 +52,8 @@ def inverse_dynamics(
 ) -> list[Ref]:
     """tau of the motion (q, u, udot).
 
-    second: nodes whose moment is written with second moments.  every: also ask for what may be had in other ways (other form of the moment, turns through sums of angles), for a graph that
+    second: nodes whose moment is written with second moments.  every: also ask for what may be had in other ways
+    (other form of the moment, turns through sums of angles), for a graph that
     remembers alternatives.
     """
     g, k = system.g, system.k
@@ -152,7 +153,9 @@ def absolute_motions(
 def absolute_wrenches(
     k: Kinematics, own: Sequence[Wrench], runs: Mapping[int, Parallel]
 ) -> None:
-    """Ask for the wrenches of parallel runs carried to the axes before the run by one turn; `own`: all but later nodes of the run."""
+    """Ask for the wrenches of parallel runs carried to the axes before the run by one turn; `own`: all but later
+    nodes of the run.
+    """
     g = k.graph
     carried: dict[int, Wrench] = {}
     for index in reversed(range(len(own))):

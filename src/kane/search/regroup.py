@@ -1,8 +1,10 @@
 """Choice of the base parameters: how much of the mass on a joint's axis belongs to either body (the set is not unique).
 
-A turn cannot tell whether mass on its axis moves with the child or with the parent: m, h_k and J_kk (zeroth, first and second moment
+A turn cannot tell whether mass on its axis moves with the child or with the parent: m, h_k and J_kk (zeroth, first
+and second moment
 along the axis k) may be split between the two bodies at will.  Giving all to the parent is the usual choice (Khalil and
-Kleinfinger 1987).  Keeping one of them on the child instead makes one parameter of the parent vanish that costs more operations:
+Kleinfinger 1987).  Keeping one of them on the child instead makes one parameter of the parent vanish that costs more
+operations:
 with the mass kept, the parent loses a first moment, because a point mass in the child's origin does what it did.
 Notation: J = (1/2) tr(I) 1 - I, the second moments, so that everything here is linear and additive.
 """
@@ -70,7 +72,9 @@ def _entry(g: Graph, body: BodyInertia, k: int, name: str) -> Ref:
 def regroup_with(
     k: Kinematics, bodies: Sequence[BodyInertia], splits: Mapping[int, Split], stop: int = 0
 ) -> list[BodyInertia] | None:
-    """The bodies regrouped from tips to root (to node `stop`), each turn split as asked; None where a choice has no solution."""
+    """The bodies regrouped from tips to root (to node `stop`), each turn split as asked; None where a choice has no
+    solution.
+    """
     g = k.graph
     result = list(bodies)
     for index in reversed(range(stop, len(result))):

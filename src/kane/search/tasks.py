@@ -1,0 +1,88 @@
+"""Tasks that the search can build in a formulation, with everything they may be computed from asked for besides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from kane.equations.composite import mass_matrix
+from kane.equations.forward import elimination_order, factorise, solve
+from kane.equations.system import System
+from kane.equations.tasks.task import Outputs
+from kane.graph.arena import Ref
+from kane.kinematics import vectors as v
+from kane.search.recursion import inverse_dynamics
+
+Build = Callable[[System, Collection[int], bool], Outputs]
+
+
+def _inverse(system: System, second: Collection[int], every: bool) -> Outputs:
+    s = system.k.symbols
+    return [("tau", (system.nv,), inverse_dynamics(system, s.u, s.udot, system.gravity, second, every))]
+
+
+def _inertia_forces(system: System, second: Collection[int], every: bool) -> Outputs:
+    s = system.k.symbols
+    tau = inverse_dynamics(system, s.u, s.udot, v.ZERO, second, every)
+    return [("F_star", (system.nv,), [system.g.neg(x) if x > 1 else 0 for x in tau])]
+
+
+def _bias(system: System, second: Collection[int], every: bool) -> Outputs:
+    return [("bias", (system.nv,), _bias_forces(system, second, every))]
+
+
+def _bias_forces(system: System, second: Collection[int], every: bool) -> list[Ref]:
+    return inverse_dynamics(system, system.k.symbols.u, _zeros(system), system.gravity, second, every)
+
+
+def _gravity(system: System, second: Collection[int], every: bool) -> Outputs:
+    zeros = _zeros(system)
+    return [("gravity", (system.nv,), inverse_dynamics(system, zeros, zeros, system.gravity, second, every))]
+
+
+def _zeros(system: System) -> list[Ref]:
+    return [system.g.zero] * system.nv
+
+
+def _mass_matrix(system: System, second: Collection[int], every: bool) -> list[list[Ref]]:
+    """M by composite bodies; `every`: its columns also as the forces of unit accelerations."""
+    M = mass_matrix(system.k, system.bodies, system.rotors)
+    for column in range(system.nv if every else 0):
+        unit = [system.g.one if r == column else system.g.zero for r in range(system.nv)]
+        inverse_dynamics(system, _zeros(system), unit, v.ZERO, second, every)
+    return M
+
+
+def _mass(system: System, second: Collection[int], every: bool) -> Outputs:
+    return [("M", (system.nv, system.nv), [e for row in _mass_matrix(system, second, every) for e in row])]
+
+
+def _forward(system: System, second: Collection[int], every: bool) -> Outputs:
+    """udot by L^T D L of the mass matrix."""
+    g = system.g
+    bias = _bias_forces(system, second, every)
+    M = _mass_matrix(system, second, every)
+    factor = factorise(g, M, elimination_order(system.k), system.k.coordinates.speeds)
+    right = [g.sub(t, b) for t, b in zip(system.vector("tau"), bias, strict=True)]
+    return [("qdd", (system.nv,), solve(g, factor, right))]
+
+
+BUILDS: dict[str, Build] = {
+    "inverse_dynamics": _inverse,
+    "generalized_inertia_forces": _inertia_forces,
+    "bias_forces": _bias,
+    "gravity_forces": _gravity,
+    "mass_matrix": _mass,
+    "forward_dynamics": _forward,
+}
+
+
+def serves(system: System, task: str, external: Sequence[str]) -> bool:
+    """True when the task may be built in other formulations: an unloaded tree of turns and slides, motions not
+    prescribed.
+    """
+    k = system.k
+    simple = all(m.kind in ("turn", "slide") and not m.own_axes for m in k.motions)
+    exact = all(rotor.carrier is None for rotor in system.rotors)
+    mechanism = k.mechanism
+    plain = not mechanism.constraints and not mechanism.loads and not mechanism.speeds
+    return task in BUILDS and not external and simple and exact and plain and not system.uses_time
