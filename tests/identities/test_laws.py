@@ -14,7 +14,7 @@ from kane.equations.derive import derive_task
 from kane.graph.program import Program
 from kane.mechanism.model import Mechanism
 from kane.verification.exact import exact_checks
-from kane.verification.laws import verify
+from kane.verification.laws import frames_agree, verify
 from strategies import SIMPLE, TYPES, general_mechanism, random_mechanism
 
 TASKS = (
@@ -90,6 +90,14 @@ def test_impossible_inertia_is_found() -> None:
     assert "non-physical" in accepted["M positive definite"].note
 
 
+def test_frames_are_compared_with_the_witness() -> None:
+    tasks = ("forward_kinematics", "jacobian", "jacobian_rate")
+    table = {name: {t: derive_task(ARM, t, name).program for t in tasks} for name in ("l2", "l3")}
+    assert [c.ok for c in frames_agree(ARM, table)] == [True] * 6
+    crossed = frames_agree(ARM, {"l2": table["l3"], "l3": table["l2"]})
+    assert [c.ok for c in crossed] == [False] * 6
+
+
 def test_not_a_number_is_not_agreement() -> None:
     """A function that returns NaN fails every check it takes part in."""
 
@@ -103,3 +111,19 @@ def test_not_a_number_is_not_agreement() -> None:
     assert {c.name for c in found if not c.ok} >= {
         "agreement with plain Newton-Euler", "inverse of forward dynamics", "power = d(T + V)/dt"
     }  # fmt: skip
+
+
+def test_parameters_without_values() -> None:
+    """Checks go on with the values that are given for them (1 where the regressor needs one)."""
+    from kane.mechanism import formula as f
+    from kane.mechanism.model import Parameter
+
+    last = ARM.links[-1]
+    assert last.inertia is not None
+    heavy = replace(last, inertia=replace(last.inertia, mass=f.name("load")))
+    m = replace(ARM.replace_link(heavy), parameters=(Parameter("load"),))
+    checks = (*verify(m, programs(m), parameters=(2.5,)), *exact_checks(m))
+    assert len(checks) == 12
+    assert all(c.ok for c in checks), checks
+    wrong = verify(m, programs(m) | {"mass_matrix": derive_task(ARM, "mass_matrix").program}, parameters=(2.5,))
+    assert not all(c.ok for c in wrong)

@@ -46,7 +46,7 @@ def regrouping(mechanism: Mechanism, parameters: Parameters = "numeric") -> Chec
 
 
 def regressor(mechanism: Mechanism, seed: int = 0, states: int = 4) -> Check:
-    """Y pi = tau, rotors left out."""
+    """Y pi = tau, rotors left out; parameters without a value are 1."""
     name = "regressor times parameters = tau"
     bare = without_rotors(mechanism)
     system = derive_system(bare)
@@ -54,11 +54,13 @@ def regressor(mechanism: Mechanism, seed: int = 0, states: int = 4) -> Check:
         return skipped(name, "no moving body")
     outputs = [*TASKS["regressor"].build(system, None)]
     tau = newton_euler(system, system.k.symbols.u, system.k.symbols.udot)
-    pi = build_program(system.g, "parameters", (), [("pi", (len(values_of(system)),), values_of(system))])
+    inputs = [system.input("p")] if system.parameters else []
+    pi = build_program(system.g, "parameters", inputs, [("pi", (len(values_of(system)),), values_of(system))])
     program = task_program(TASKS["regressor"], system, [*outputs, ("tau", (system.nv,), tau)])
-    s = random_states(find_coordinates(bare), states, seed)
+    p = np.array([1.0 if value is None else value for value in system.parameters.values()])
+    s = random_states(find_coordinates(bare), states, seed) | {"p": p}
     made = evaluate(program, s)
-    values = evaluate(pi, {})["pi"]
+    values = evaluate(pi, s)["pi"]
     product = made["Y"] @ values
     return check(name, relative(product - made["tau"], np.abs(made["Y"]) @ np.abs(values)), TOLERANCE)
 

@@ -71,6 +71,32 @@ def _witness(mechanism: Mechanism, f: Functions, s: States) -> Check:
     return check(name, worst, TOLERANCE)
 
 
+def frames_agree(
+    mechanism: Mechanism, frames: Mapping[str, Mapping[str, Program | Compiled]], seed: int = 0, states: int = 4,
+    parameters: Sequence[float] = (),
+) -> tuple[Check, ...]:
+    """Poses, Jacobians and their rates of frames against the witness.
+
+    frames: frame or link name -> functions of its tasks (forward_kinematics, jacobian, jacobian_rate).
+    """  # fmt: skip
+    s = random_states(find_coordinates(mechanism), states, seed)
+    worst = {(frame, task): 0.0 for frame, table in frames.items() for task in table}
+    for q, u, udot in zip(s["q"], s["qd"], s["qdd"], strict=True):
+        for frame, table in frames.items():
+            f = Functions(table, parameters)
+            try:
+                seen = bear_witness(mechanism, q, u, udot, _named(f))
+            except UnsupportedError as error:
+                return (skipped("frames", str(error)),)
+            expected = {"forward_kinematics": seen.pose, "jacobian": seen.jacobian, "jacobian_rate": seen.jacobian_rate}
+            for task in table:
+                value = expected[task](frame)
+                given = {"q": q, "qd": u} if task == "jacobian_rate" else {"q": q}
+                size = np.maximum(1.0, np.abs(value).max(initial=0.0))
+                worst[frame, task] = _worse(worst[frame, task], np.abs(f(task, **given) - value), size)
+    return tuple(check(f"{task} of {frame}", error, TOLERANCE) for (frame, task), error in worst.items())
+
+
 def _worse(worst: float, error: Array, size: Array) -> float:
     ratio = float(error.max(initial=0.0) / max(size.max(initial=0.0), 1e-300)) if error.any() else 0.0
     return float("inf") if np.isnan(error).any() else max(worst, ratio)
