@@ -282,3 +282,35 @@ def test_motor_tables(tmp_path: Path) -> None:
     ):
         with pytest.raises(error):
             read_rotors(bad)
+
+
+@pytest.mark.parametrize(
+    ("comment", "gravity"),
+    [
+        ("gravity acts along -y of frame 0 with g = 9.81", ("0", "-9.81", "0")),
+        ("gravity acts along +x with g = 1.62.", ("1.62", "0", "0")),
+        ("Gravity: 0, -9.8, 0", ("0", "-9.8", "0")),
+        ("gravity = (0 0 9.81)", ("0", "0", "9.81")),
+        ("gravity along z", ("0", "0", "9.81")),
+    ],
+)
+def test_gravity_comments(comment: str, gravity: tuple[str, str, str]) -> None:
+    assert read_dh(table("1,0,0,0,q1", comment=f"standard DH\n# {comment}")).gravity == tuple(map(Fraction, gravity))
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "gravity g = 9,81 along -z with g = 9,81",
+        "gravity = 0 0 -9,81",
+        "gravity points down",
+        "gravity along z with g = 1e999999999",
+        "gravity = 0 0 nan",
+    ],
+)
+def test_gravity_that_is_not_understood(comment: str) -> None:
+    refused(table("1,0,0,0,q1", comment=f"standard DH\n# {comment}"))
+
+
+def test_limits_need_values() -> None:
+    refused(table("1,0,0,0,q1,x", header="joint,alpha,a,d,theta,upper"), NumberError)

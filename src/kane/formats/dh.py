@@ -167,7 +167,7 @@ class _Builder:
         read = self.cells.angle if kind == "revolute" else self.cells.length
         known = {key: read(at, key) if at.has(key) else None for key in ("lower", "upper")}
         plain = {key: self.cells.plain(at, key) if at.has(key) else None for key in ("velocity", "effort")}
-        values = {key: None if v is None else f.number(v, self.cells.values()) for key, v in {**known, **plain}.items()}
+        values = {key: None if v is None else self.cells.number(at, key, v) for key, v in {**known, **plain}.items()}
         return Limits(values["lower"], values["upper"], values["velocity"], values["effort"])
 
     def _rotor(self, at: Row) -> Rotor | None:

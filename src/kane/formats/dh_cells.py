@@ -91,6 +91,20 @@ class Cells:
             return exact
         return value
 
+    def number(self, row: Row, column: str, value: Scalar) -> float:
+        """The value of an entry as a float; NumberError when a name in it has none."""
+        try:
+            return f.number(value, self.values())
+        except (KeyError, ArithmeticError):
+            raise NumberError(
+                f"Column {column!r}: {row.text(column).strip()!r} has no value.",
+                file=self.file,
+                line=row.line,
+                name=column,
+                value=row.text(column).strip(),
+                remedy="Give a number, or declare the names in it.",
+            ) from None
+
     def resolution(self, row: Row, columns: tuple[str, ...]) -> float:
         """The last printed digit of the entries relative to the largest."""
         texts = [row.text(c).strip().rpartition("=")[2].strip() for c in columns]

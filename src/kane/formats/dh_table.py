@@ -32,11 +32,10 @@ _CONVENTIONS: dict[str, Literal["standard", "modified"]] = {
     "mdh": "modified",
     "khalil": "modified",
 }
-_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _GRAVITY = re.compile(
-    rf"gravity[^;\n]*?along\s+(?P<sign>[+-]?)\s*(?P<axis>[xyz])\b(?:[^;\n]*?\bg\s*=\s*(?P<g>{_NUMBER}))?", re.I
+    r"gravity[^;\n]*?along\s+(?P<sign>[+-]?)\s*(?P<axis>[xyz])\b(?:[^;\n]*?\bg\s*=\s*(?P<g>\S+))?", re.I
 )
-_VECTOR = re.compile(rf"gravity\s*[=:]\s*[\[(]?\s*({_NUMBER})[\s,]+({_NUMBER})[\s,]+({_NUMBER})", re.I)
+_VECTOR = re.compile(r"gravity\s*[=:]\s*[\[(]?([^\]);\n]*)", re.I)
 _MOUNT = re.compile(r"mount\w*\s*[:=]?\s*(?:xyz\s*=\s*(?P<xyz>[^;]*?))?\s*(?:rpy\s*=\s*(?P<rpy>[^;]*))?(?:;|$)", re.I)
 _SYNONYMS = {
     "m": "mass",
@@ -149,7 +148,12 @@ def _from_csv(table: Table, text: str) -> None:
                 remedy="Write one entry for each column; decimals need a point.",
             )
         table.rows.append((dict(zip(table.columns, cells, strict=True)), line))
-    _comments(table, "\n".join(comments))
+    try:
+        _comments(table, "\n".join(comments))
+    except FormatError as error:
+        raise FormatError(
+            error.message, file=table.file, name=error.name, value=error.value, remedy=error.remedy
+        ) from None
 
 
 def _columns(table: Table, header: list[str]) -> None:
@@ -228,17 +232,29 @@ def _three(text: str | None) -> tuple[str, str, str]:
 
 
 def _gravity(text: str) -> Vector | None:
-    vector = _VECTOR.search(text)
+    """Gravity as the comments state it: along an axis with g, or a vector; None when they do not speak of it."""
+    vector, along = _VECTOR.search(text), _GRAVITY.search(text)
     if vector:
-        x, y, z = (Fraction(Decimal(v)) for v in vector.groups())
-        return x, y, z
-    found = _GRAVITY.search(text)
-    if not found:
+        parts = vector[1].replace(", ", " ").replace(",\t", " ").split()
+        numbers = [exact_decimal(part.rstrip(",")) for part in parts]
+        if len(numbers) == 3 and None not in numbers:
+            x, y, z = (Fraction(n) for n in numbers if n is not None)
+            return x, y, z
+    elif along:
+        g = exact_decimal((along["g"] or "9.81").rstrip(".,;"))
+        if g is not None:
+            values = [Fraction(0)] * 3
+            values["xyz".index(along["axis"].lower())] = -g if along["sign"] == "-" else g
+            return values[0], values[1], values[2]
+    elif "gravity" not in text.lower():
         return None
-    g = Fraction(Decimal(found["g"] or "9.81"))
-    values = [Fraction(0)] * 3
-    values["xyz".index(found["axis"].lower())] = -g if found["sign"] == "-" else g
-    return values[0], values[1], values[2]
+    line = next(line for line in text.splitlines() if "gravity" in line.lower())
+    raise FormatError(
+        f"Gravity is not understood: {line!r}.",
+        name="gravity",
+        value=line,
+        remedy='Write "gravity acts along -z with g = 9.81" or "gravity = 0 0 -9.81".',
+    )
 
 
 def _loaded(load: Any, file: str | None) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import math
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -173,7 +174,9 @@ def parse(text: str) -> Scalar:
     except (ArithmeticError, ValueError):
         pass
     try:
-        tree = ast.parse(stripped.replace("^", "**"), mode="eval")
+        with warnings.catch_warnings():  # Python's own remarks on odd literals
+            warnings.simplefilter("ignore")
+            tree = ast.parse(stripped.replace("^", "**"), mode="eval")
         result = _from_ast(tree.body)
         if not result.names() and not math.isfinite(result.evaluate({})):
             raise ValueError("it is not finite")
