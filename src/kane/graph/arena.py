@@ -19,7 +19,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import Literal
 
-from kane.graph.field import Field
+from kane.graph.field import DEFAULT_FIELD, Field
 from kane.graph.functions import FUNCTIONS
 
 Ref = int
@@ -51,7 +51,7 @@ class Graph:
     one: Ref = 2
 
     def __init__(self, field: Field | None = None) -> None:
-        self.field = field or Field.make()
+        self.field = field or DEFAULT_FIELD
         self._prime = self.field.prime
         self.op: list[str] = []
         self.args: list[tuple[Ref, ...]] = []

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from fractions import Fraction
 from hashlib import blake2b
 
@@ -52,11 +53,15 @@ def random_prime(seed: int, bits: int = 90) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Integers modulo `prime` with one random point, chosen by `seed`, for all symbols."""
+    """Integers modulo `prime` with one random point, chosen by `seed`, for all symbols.
+
+    powers: generator ** (d * 16 ** k) at [k][d], so that a power costs one product for four bits of its exponent.
+    """
 
     prime: int
     seed: int
     generator: tuple[int, int]
+    powers: tuple[tuple[tuple[int, int], ...], ...] = dataclass_field(default=(), compare=False, repr=False)
 
     @staticmethod
     def make(prime: int = _DEFAULT_PRIME, seed: int = 0) -> Field:
@@ -68,7 +73,8 @@ class Field:
             order = prime + 1
             if all(trial._power(g, order // f) != (1, 0) for f in (2, 3, 5, 7)):
                 positive = trial._power(g, order // 4) == (0, 1)  # sin(pi/2) = +1
-                return Field(prime, seed, g if positive else (g[0], -g[1] % prime))
+                g = g if positive else (g[0], -g[1] % prime)
+                return Field(prime, seed, g, _power_table(g, prime))
         raise AssertionError("no generator of the circle group found")
 
     @staticmethod
@@ -115,7 +121,15 @@ class Field:
 
     def circle(self, exponent: int) -> tuple[int, int]:
         """(cos, sin) of the angle with this exponent."""
-        return self._power(self.generator, exponent % (self.prime + 1))
+        p, n = self.prime, exponent % (self.prime + 1)
+        c, s = 1, 0
+        for row in self.powers:
+            x, y = row[n & 15]
+            c, s = (c * x - s * y) % p, (c * y + s * x) % p
+            n >>= 4
+            if not n:
+                break
+        return c, s
 
     def unit_quaternion(self, name: object) -> tuple[int, int, int, int]:
         """A random point of the unit sphere of quaternions, by stereographic projection."""
@@ -139,3 +153,18 @@ class Field:
             x, y = (x * x - y * y) % p, 2 * x * y % p
             n >>= 1
         return c, s
+
+
+def _power_table(g: tuple[int, int], p: int) -> tuple[tuple[tuple[int, int], ...], ...]:
+    rows = []
+    for _ in range((p.bit_length() + 4) // 4):
+        row = [(1, 0)]
+        for _ in range(16):
+            c, s = row[-1]
+            row.append(((c * g[0] - s * g[1]) % p, (c * g[1] + s * g[0]) % p))
+        rows.append(tuple(row[:16]))
+        g = row[16]
+    return tuple(rows)
+
+
+DEFAULT_FIELD = Field.make()
