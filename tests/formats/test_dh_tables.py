@@ -246,7 +246,7 @@ def test_a_table_without_convention_is_refused_and_may_be_told() -> None:
 @pytest.mark.parametrize(
     ("row", "value"),
     [("1,x y,0,0,q1", "x y"), ("1,0,nan,0,q1", "nan"), ("1,0,inf,0,q1", "inf"), ("1,0,0,0,q1*q1", "q1*q1"), ("1,0,0,0,2*q1", "2*q1"),  # noqa: E501
-     ("1,0,0,0,sin(q1)", "sin(q1)"), ("1,0,0,0,__import__('os')", "__import__('os')"), ("1,0,L=M,0,q1", "L=M"), ("1,0,0,0,q1+q2", "q1+q2")],  # noqa: E501
+     ("1,0,0,0,sin(q1)", "sin(q1)"), ("1,0,0,0,__import__('os')", "__import__('os')"), ("1,0,L=M,0,q1", "L=M"), ("1,0,0x10,0,q1", "0x10"), ("1,0,1_0,0,q1", "1_0"), ("1,0,1/0,0,q1", "1/0"), ("1,0,0,0,q1+q2", "q1+q2")],  # noqa: E501
 )  # fmt: skip
 def test_bad_entries(row: str, value: str) -> None:
     assert value in str(refused(table(row), NumberError))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from kane.graph.functions import FUNCTIONS
 _BINARY = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**"}
 _RANK = {"add": 1, "sub": 1, "mul": 2, "div": 2, "neg": 3, "pow": 4}
 _AST = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow"}
+_ODD = re.compile(r"(?<![\w.])(?:0[xXbBoO]|\d[\d.]*_)")  # hexadecimal and the like, digits grouped by underscores
 _CALLS = {"sin", "cos", "sqrt", *FUNCTIONS}
 MEASURES = frozenset(("velocity", "material_velocity", "angular_velocity", "position", "distance", "distance_dot"))
 
@@ -168,12 +170,14 @@ def parse(text: str) -> Scalar:
     """
     stripped = text.strip()
     try:
-        decimal = Decimal(stripped)
+        decimal = Decimal(stripped if stripped.isascii() and "_" not in stripped else "nan")
         if decimal.is_finite() and (not decimal or abs(decimal.adjusted()) <= 308):
             return Fraction(decimal)
     except (ArithmeticError, ValueError):
         pass
     try:
+        if _ODD.search(stripped):
+            raise ValueError("only decimal numbers are read")
         with warnings.catch_warnings():  # Python's own remarks on odd literals
             warnings.simplefilter("ignore")
             tree = ast.parse(stripped.replace("^", "**"), mode="eval")
