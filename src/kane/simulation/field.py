@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from kane.native.function import NativeFunction
+from kane.simulation.algebra import ConstrainedCode
 from kane.simulation.driver import Driver
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 _SLOPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-_PROJECT = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 
 
 class Field:
@@ -45,17 +45,13 @@ def batch_field(driver: Driver, rate: NativeFunction, inputs: int, columns: int)
     return Field(driver.many_states, ctx.ctypes.data, 0, held, (driver, rate, ctx))
 
 
-def python_field(
-    slope: Callable[[float, Array, Array], Array],
-    size: int,
-    inputs: int,
-    project: Callable[[float, Array], Array] | None = None,
-) -> Field:
-    """A function slope(t, y, inputs) -> ydot and a correction project(t, y) -> y after each step.
+def constrained_field(code: ConstrainedCode) -> Field:
+    """The compiled rate of a system with constraints, and the projection onto them."""
+    return Field(code.slope, code.context, code.project, code.inputs, (code,))
 
-    What they raise ends the step; it is kept in `error`.
-    """
-    held = np.zeros(max(inputs, 1))
+
+def python_field(slope: Callable[[float, Array, Array], Array], size: int, held: Array, ctx: int = 0, project: int = 0) -> Field:
+    """A function slope(t, y, held inputs) -> ydot.  What it raises ends the step; it is kept in `error`."""
     vector, number = ctypes.c_double * size, ctypes.c_double
     field: Field
 
@@ -71,18 +67,7 @@ def python_field(
             field.error = error
             result[:] = np.nan
 
-    def correct(_: int, t: int, y: int) -> int:
-        try:
-            state = np.frombuffer(vector.from_address(y))
-            state[:] = project(number.from_address(t).value, state.copy())  # type: ignore[misc]
-        except BaseException as error:
-            field.error = error
-            return 1
-        return 0
-
     callback = _SLOPE(call)
-    second = _PROJECT(correct) if project is not None else None
     f = ctypes.cast(callback, ctypes.c_void_p).value or 0
-    p = ctypes.cast(second, ctypes.c_void_p).value or 0 if second is not None else 0
-    field = Field(f, 0, p, held, (callback, second))
+    field = Field(f, ctx, project, held, (callback, slope))
     return field

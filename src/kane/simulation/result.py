@@ -22,7 +22,7 @@ class SimulationResult:
 
     t (k,), y (n, k): times and states [q, u]; sol: dense output or None; events: what happened, in order; nfev: evaluations of
     the right-hand side; status: 0 reached the end, 1 ended by an event, -1 stopped; message says why; success: status >= 0.
-    work (2, k): of actuators and of other loads; inputs (m, k).  energy_tolerance: of energy_error.
+    work (2 or 3, k): of actuators, of other loads, of what keeps prescribed motions going; inputs (m, k).  energy_tolerance: of energy_error.
     """
 
     model: Model
@@ -208,8 +208,8 @@ class SimulationResult:
         if self.model.energy is not None and len(self.t):
             verdict = "" if self.energy_ok else f"  EXCEEDS {self.energy_tolerance:g}"
             lines.append(f"  energy error {self.energy_error:.2e} relative{verdict}")
-            actuators, loads = self.work[:, -1]
-            lines.append(f"  work of actuators {actuators:.6g} J, of other loads {loads:.6g} J")
+            works = zip(self.model.layout.works, self.work[:, -1], strict=True)
+            lines.append("  " + ", ".join(f"{name.replace('_', ' ')} {value:.6g} J" for name, value in works))
         if self.model.constraints is not None and len(self.t):
             worst = self.constraint_residual.max(initial=0.0), self.speed_residual.max(initial=0.0)
             lines.append(f"  constraints hold to {worst[0]:.2e} (configuration), {worst[1]:.2e} (speeds)")

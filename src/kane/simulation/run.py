@@ -13,7 +13,8 @@ from kane.errors import KaneError
 from kane.simulation import driver as d
 from kane.simulation.dense import DenseOutput, interpolate
 from kane.simulation.events import Event, Happened, Watch
-from kane.simulation.field import Field, native_field, python_field
+from kane.simulation.algebra import call, constrained_code
+from kane.simulation.field import Field, constrained_field, native_field, python_field
 from kane.simulation.inputs import Source
 from kane.simulation.loop import Accuracy, Loop, Steps
 from kane.simulation.model import Model
@@ -69,26 +70,28 @@ class Record:
 
 
 def make_field(driver: d.Driver, model: Model, source: Source) -> Field:
-    """The right-hand side: compiled where inputs are held and there are no constraints, else through Python."""
+    """The right-hand side: compiled where inputs are held, else through Python for the inputs' sake."""
     layout, m = model.layout, len(model.layout.inputs)
     nq, n = layout.nq, layout.nq + layout.nu
-    if model.rate is not None and source.held:
-        return native_field(driver, model.rate, m)
     if model.rate is not None:
         rate = model.rate
+        if source.held:
+            return native_field(driver, rate, m)
 
         def slope(t: float, y: Array, held: Array) -> Array:
             f = source.value(t, y[:nq], y[nq:n])
             return np.asarray(rate(y, np.array([t]), np.ascontiguousarray(f)))
 
-        return python_field(slope, layout.size, m)
-    constraints = model.constraints
+        return python_field(slope, layout.size, np.zeros(max(m, 1)))
+    code = constrained_code(model.constraints)
+    if source.held:
+        return constrained_field(code)
 
     def constrained(t: float, y: Array, held: Array) -> Array:
-        f = held[:m] if source.held else source.value(t, y[:nq], y[nq:n])
-        return np.asarray(constraints.slope(t, y, f))
+        held[:m] = source.value(t, y[:nq], y[nq:n])
+        return np.asarray(call(code, t, y, layout.size))
 
-    return python_field(constrained, layout.size, m, constraints.project)
+    return python_field(constrained, layout.size, code.inputs, code.context, code.project)
 
 
 @dataclass(frozen=True, slots=True)

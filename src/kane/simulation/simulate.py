@@ -12,7 +12,7 @@ from kane.errors import InputError, ShapeError, UnknownNameError, UnsupportedErr
 from kane.simulation.events import Event
 from kane.simulation.inputs import make_source
 from kane.simulation.loop import Accuracy
-from kane.simulation.model import Array, Model, prepare
+from kane.simulation.model import Array, Layout, Model, prepare
 from kane.simulation.result import SimulationResult
 from kane.simulation.run import Plan, Record, run
 
@@ -24,7 +24,7 @@ def simulate(  # noqa: PLR0913
     source: Any, t: float | tuple[float, float], q: State = None, u: State = None, *, inputs: Any = None,
     method: Method = "DOP853", rtol: float = 1e-11, atol: float = 1e-13, max_step: float = math.inf,
     step: float | None = None, t_eval: Any = None, events: Sequence[Event] = (), start: Literal["refuse", "correct"] = "refuse",
-    parameters: Mapping[str, Any] | None = None, energy_tolerance: float = 1e-6, dense: bool = True,
+    guess: Mapping[str, float] | None = None, parameters: Mapping[str, Any] | None = None, energy_tolerance: float = 1e-6, dense: bool = True,
     progress: Callable[[float, float], None] | None = None,
 ) -> SimulationResult:  # fmt: skip
     """The motion of a mechanism from q, u over t (an end, or start and end), s.
@@ -33,8 +33,8 @@ def simulate(  # noqa: PLR0913
     named is 0, unit quaternions).  inputs: see inputs.make_source; tau of a robot, the declared inputs of a system.
     method: "DOP853" (order 8, adaptive, compiled loop); "RK4" (order 4, fixed `step`); "variational" (order 2, symplectic, fixed
     `step`); "BDF" (stiff, SUNDIALS CVODE) and "IDA" (constraints as a DAE, SUNDIALS), extra `dae`.  t_eval: output times
-    (default: the steps).  start: what to do with a start off the constraints; refused, the error's `value` is the nearest
-    consistent (q, u).  progress(t, t_end) is called now and then.
+    (default: the steps).  Under constraints, what is not named in q and u is solved for, from `guess`; start: what to do with a
+    whole start that is off the constraints; refused, the error's `value` is the nearest consistent (q, u).  progress(t, t_end) is called now and then.
 
     A run that cannot go on stops: its result has status -1, the reason in `message` and the part before.  Raises InputError for a
     start that is not finite or off the constraints, ShapeError and UnknownNameError for wrong arrays and names.
@@ -43,7 +43,7 @@ def simulate(  # noqa: PLR0913
     t0, t_end = (0.0, float(t)) if isinstance(t, (int, float)) else (float(t[0]), float(t[1]))
     if not (math.isfinite(t0) and math.isfinite(t_end) and t_end > t0):
         raise InputError(f"The times {t0} to {t_end} are no span.", name="t", value=(t0, t_end), remedy="Give t0 < t_end.")
-    y0 = start_state(model, t0, q, u, start)
+    y0 = start_state(model, t0, q, u, start, guess)
     given = make_source(inputs, model.layout.inputs)
     accuracy = Accuracy(rtol, atol, max_step, None)
     plan = Plan(t0, t_end, y0, given, accuracy, tuple(events), dense or bool(events) or t_eval is not None, progress)
@@ -71,14 +71,20 @@ def _methods(method: str) -> Callable[[Model, Plan, float | None], Record]:
     )
 
 
-def start_state(model: Model, t: float, q: State, u: State, start: str = "refuse") -> Array:
+def start_state(
+    model: Model, t: float, q: State, u: State, start: str = "refuse", guess: Mapping[str, float] | None = None
+) -> Array:
     """y at the start: [q, u, 0, 0]; quaternions normalised, constraints fulfilled."""
     layout = model.layout
     first = np.zeros(layout.nq)
     for k in model.quaternion_starts:
         first[k] = 1.0
+    slow = np.zeros(layout.nu)
+    for name, value in (guess or {}).items():
+        place = layout.index(name)
+        (first if place < layout.nq else slow)[place if place < layout.nq else place - layout.nq] = value
     qs = _filled(q, first, layout.coordinates, "q")
-    us = _filled(u, np.zeros(layout.nu), layout.speeds, "u", layout.speed_names)
+    us = _filled(u, slow, layout.speeds, "u", layout.speed_names)
     for k in model.quaternion_starts:
         norm = float(np.linalg.norm(qs[k : k + 4]))
         if norm == 0:
@@ -86,8 +92,24 @@ def start_state(model: Model, t: float, q: State, u: State, start: str = "refuse
             raise InputError(f"The quaternion of {name} is zero.", name=name, remedy="Give (1, 0, 0, 0) for no turn.")
         qs[k : k + 4] /= norm
     if model.constraints is not None:
-        qs, us = model.constraints.start(t, qs, us, start)
+        qs, us = model.constraints.start(t, qs, us, start, _given(layout, q, u))
     return np.concatenate([qs, us, np.zeros(len(layout.works))])
+
+
+def _given(layout: Layout, q: State, u: State) -> tuple[Array, Array] | None:
+    """Masks of what was named, or None when whole arrays were given."""
+    if not (isinstance(q, Mapping) or isinstance(u, Mapping) or q is None or u is None):
+        return None
+    masks = []
+    for values, names, other in ((q, layout.coordinates, ()), (u, layout.speeds, layout.speed_names)):
+        if values is None:
+            masks.append(np.zeros(len(names), bool))
+        elif isinstance(values, Mapping):
+            also = other or names
+            masks.append(np.array([n in values or o in values for n, o in zip(names, also, strict=True)]))
+        else:
+            masks.append(np.ones(len(names), bool))
+    return masks[0], masks[1]
 
 
 def _filled(values: State, default: Array, names: tuple[str, ...], who: str, other: tuple[str, ...] = ()) -> Array:

@@ -1,0 +1,200 @@
+"""Motion under constraints: accelerations by Gauss's principle, projection onto the constraints, consistent starts.
+
+M udot = F + Aᵀ lambda, A udot + gamma = 0.  With M = L Lᵀ, x = Lᵀ udot and B = A L^-T the motion is the x nearest to L^-1 F that
+fulfils B x = -gamma (Udwadia and Kalaba 1992).  B's rank is found by a pivoted orthogonal factorisation of Bᵀ, so redundant
+conditions and singular configurations need no special case.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kane.errors import ConvergenceError, InputError
+from kane.native.function import NativeFunction
+from kane.simulation.model import Layout
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+RANK = 1e-9  # relative size below which a direction counts as dependent
+START = 1e-9  # residual that a start may have
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """udot (n,), multipliers (m,) (zero for dropped conditions), indices of the conditions kept, smallest relative pivot."""
+
+    udot: Array
+    multipliers: Array
+    kept: Array
+    dropped: Array
+    pivot: float
+
+
+def solve(M: Array, force: Array, A: Array, gamma: Array) -> Solved:
+    """Accelerations and multipliers; conditions that depend on the others are dropped."""
+    from scipy.linalg import lapack
+
+    n, m = M.shape[0], A.shape[0]
+    L, info = lapack.dpotrf(M, lower=1)
+    if info:
+        raise InputError(f"The mass matrix is not positive definite (row {info}).", name="M", remedy="Give the bodies mass.")
+    free, _ = lapack.dtrtrs(L, force, lower=1)
+    Bt, _ = lapack.dtrtrs(L, A.T, lower=1)  # (n, m)
+    qr, pivots, tau, _, _ = lapack.dgeqp3(Bt)
+    order = pivots - 1
+    diagonal = np.abs(np.diagonal(qr))
+    rank = int(np.sum(diagonal > RANK * diagonal[0])) if len(diagonal) else 0
+    Q, _, _ = lapack.dorgqr(qr[:, : min(n, m)], tau)
+    Q1, R = Q[:, :rank], qr[:rank, :rank]
+    kept = order[:rank]
+    along, _ = lapack.dtrtrs(R, -gamma[kept], lower=0, trans=1)
+    push = along - Q1.T @ free
+    udot, _ = lapack.dtrtrs(L, free + Q1 @ push, lower=1, trans=1)
+    forces = np.zeros(m)
+    forces[kept], _ = lapack.dtrtrs(R, push, lower=0)
+    pivot = float(diagonal[rank - 1] / diagonal[0]) if rank else 1.0
+    return Solved(udot, forces, kept, order[rank:], pivot)
+
+
+def least_change(J: Array, residual: Array) -> Array:
+    """The smallest step with J step = -residual, dependent rows left out."""
+    from scipy.linalg import lapack
+
+    if not len(residual):
+        return np.zeros(J.shape[1])
+    qr, pivots, tau, _, _ = lapack.dgeqp3(J.T)
+    diagonal = np.abs(np.diagonal(qr))
+    rank = int(np.sum(diagonal > RANK * diagonal[0])) if diagonal[0] > 0 else 0
+    Q, _, _ = lapack.dorgqr(qr[:, : min(J.shape)], tau)
+    x, _ = lapack.dtrtrs(qr[:rank, :rank], -residual[pivots[:rank] - 1], lower=0, trans=1)
+    return np.asarray(Q[:, :rank] @ x)
+
+
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """The constraints of a model with their compiled functions; names (m) of all conditions, held: of the holonomic ones."""
+
+    names: tuple[str, ...]
+    held: tuple[str, ...]
+    layout: Layout
+    terms: NativeFunction
+    positions: NativeFunction
+    quaternions: tuple[int, ...] = ()
+
+    def evaluate(self, t: float, y: Array, f: Array) -> tuple[Array, ...]:
+        """qdot, M, force, A, gamma, rates, rest, powers, inertia power."""
+        return tuple(self.terms(y, np.array([t]), np.ascontiguousarray(f)))
+
+    def slope(self, t: float, y: Array, f: Array) -> Array:
+        """ydot."""
+        qdot, M, force, A, gamma, _, rest, powers, by_udot = self.evaluate(t, y, f)
+        if not (np.isfinite(M).all() and np.isfinite(force).all() and np.isfinite(A).all()):
+            return np.full(self.layout.size, np.nan)
+        made = solve(M, force, A, gamma)
+        powers = np.array(powers)
+        powers[2] += by_udot @ made.udot - made.multipliers @ rest
+        return np.concatenate([qdot, made.udot, powers])
+
+    def multipliers(self, t: float, y: Array, f: Array) -> Array:
+        """Multipliers (m,), NaN where redundant conditions leave them undetermined."""
+        _, M, force, A, gamma, _, _, _, _ = self.evaluate(t, y, f)
+        made = solve(M, force, A, gamma)
+        result = made.multipliers.copy()
+        if len(made.dropped):
+            _, sizes, vt = np.linalg.svd(A.T)
+            rank = int(np.sum(sizes > RANK * sizes[0]))
+            result[np.abs(vt[rank:]).max(axis=0, initial=0.0) > 1e-8] = np.nan
+        return result
+
+    def _whole(self, q: Array, u: Array) -> Array:
+        return np.concatenate([q, u, np.zeros(len(self.layout.works))])
+
+    def _idle(self) -> Array:
+        return np.zeros(len(self.layout.inputs))
+
+    def residuals(self, t: float, y: Array) -> tuple[Array, Array]:
+        """Residuals of the configuration (held,) and of the speeds (m,)."""
+        n = self.layout.nq + self.layout.nu
+        whole = np.concatenate([y[:n], np.zeros(len(self.layout.works))])
+        phi, _ = self.positions(whole, np.array([t]), self._idle())
+        return phi, self.evaluate(t, whole, self._idle())[5]
+
+    def redundant(self, t: float, y: Array) -> tuple[str, ...]:
+        """Names of conditions that depend on the others at a state."""
+        _, M, force, A, gamma, _, _, _, _ = self.evaluate(t, y, self._idle())
+        return tuple(self.names[k] for k in sorted(solve(M, force, A, gamma).dropped))
+
+    def project(self, t: float, y: Array) -> Array:
+        """The nearest state on the constraints: coordinates by Newton's method, then speeds."""
+        nq, n = self.layout.nq, self.layout.nq + self.layout.nu
+        q = self.nearest_configuration(t, y[:nq], np.arange(nq), 6)
+        u = self.nearest_speeds(t, q, y[nq:n], np.arange(n - nq), 4)
+        return np.concatenate([q, u, y[n:]])
+
+    def nearest_configuration(self, t: float, q: Array, free: Array, limit: int) -> Array:
+        """Newton's method with least changes of the free coordinates."""
+        q, u, time = q.copy(), np.zeros(self.layout.nu), np.array([t])
+        if not self.held:
+            return q
+        before = np.inf
+        for _ in range(limit):
+            phi, slope = self.positions(self._whole(q, u), time, self._idle())
+            size = float(np.abs(phi).max(initial=0.0))
+            if size <= 4e-16 * (1 + float(np.abs(q).max())) or (size >= 0.5 * before and size < 1e-13):
+                break
+            before = size
+            q[free] += least_change(slope[:, free], phi)
+            for k in self.quaternions:
+                q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
+        return q
+
+    def nearest_speeds(self, t: float, q: Array, u: Array, free: Array, limit: int) -> Array:
+        """Speeds with A u + b = 0; more than one step where the conditions are not linear, or rounding is left."""
+        u, before = u.copy(), np.inf
+        for _ in range(limit):
+            _, _, _, A, _, rates, _, _, _ = self.evaluate(t, self._whole(q, u), self._idle())
+            size = float(np.abs(rates).max(initial=0.0))
+            if size <= 1e-15 * (1 + float(np.abs(u).max(initial=0.0))) or (size >= 0.5 * before and size < 1e-12):
+                break
+            before = size
+            u[free] += least_change(A[:, free], rates)
+        return u
+
+    def start(self, t: float, q: Array, u: Array, how: str, given: tuple[Array, Array] | None = None) -> tuple[Array, Array]:
+        """The start, if it fulfils the constraints, or the corrected one.
+
+        given: which coordinates and speeds are fixed (masks); the others are solved for.  Raises InputError with the corrected
+        start as `value` when it does not hold and is not to be corrected, ConvergenceError when none is near.
+        """
+        off = self._worst(t, q, u)
+        if off is None:
+            return q, u
+        keep = given if given is not None else (np.zeros(len(q), bool), np.zeros(len(u), bool))
+        q1 = self.nearest_configuration(t, q, np.flatnonzero(~keep[0]), 60)
+        u1 = self.nearest_speeds(t, q1, u, np.flatnonzero(~keep[1]), 20)
+        left = self._worst(t, q1, u1)
+        if left is not None:
+            raise ConvergenceError(
+                f"No state near the start fulfils constraint {left[0]!r} (residual {left[1]:.3g}).", name=left[0],
+                value=left[1], remedy="Give a start nearer to an assembled one, or fix fewer coordinates and speeds.",
+            )  # fmt: skip
+        if how == "refuse" and given is None:
+            raise InputError(
+                f"The start is off constraint {off[0]!r}: its {off[2]} residual is {off[1]:.3g}.", name=off[0], value=(q1, u1),
+                remedy=f"A consistent start nearby is q = {_text(q1)}, u = {_text(u1)}; start=\"correct\" takes it.",
+            )  # fmt: skip
+        return q1, u1
+
+    def _worst(self, t: float, q: Array, u: Array) -> tuple[str, float, str] | None:
+        phi, rates = self.residuals(t, self._whole(q, u))
+        for kind, values, names in (("configuration", phi, self.held), ("speed", rates, self.names)):
+            if len(values) and not np.abs(values).max() <= START:
+                k = int(np.argmax(np.abs(values)))
+                return names[k], float(values[k]), kind
+        return None
+
+
+def _text(x: Array) -> str:
+    return "[" + ", ".join(f"{v:.12g}" for v in x) + "]"
