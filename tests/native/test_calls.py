@@ -277,6 +277,8 @@ def test_prepared_call(two_link: Program) -> None:
         f.prepare([1, 2], qd, qdd)
     with pytest.raises(ShapeError, match="q has shape"):
         f.prepare(np.zeros(3), qd, qdd)
+    with pytest.raises(ShapeError, match="do not broadcast"):
+        f.prepare(np.zeros((3, 2)), np.zeros((4, 2)), qdd)
 
 
 def test_prepared_call_outlives_its_function(two_link: Program) -> None:
@@ -455,6 +457,24 @@ def test_refusals(two_link: Program, random_program: Make) -> None:
         compile_program(two_link, default_parameters=P[:3])
     with pytest.raises(UnsupportedError, match="no parameters"):
         compile_program(random_program(0, parameters=False), default_parameters=P)
+
+
+def test_arrays_of_size_zero() -> None:
+    g = Graph()
+    x = g.symbol("x")
+    outputs = [("y", (0,), []), ("m", (0, 0), []), ("e", (), [x])]
+    f = compile_program(build_program(g, "f", [Input("q", ()), Input("v", ("x",))], outputs))
+    for batch in ((), (5,), (0,), (2, 3)):
+        q, v = np.zeros((*batch, 0)), np.ones((*batch, 1))
+        for order in "CF":
+            got = f(np.array(q, order=order), np.array(v, order=order))
+            assert [np.shape(a) for a in got] == [(*batch, 0), (*batch, 0, 0), batch]
+            assert np.all(got[2] == 1)
+        assert [a.shape for a in f.prepare(q, v)()] == [(*batch, 0), (*batch, 0, 0), batch]
+    constant = build_program(g, "c", [], [("y", (2,), [g.number(2), g.pi()])])
+    f = compile_program(constant)
+    np.testing.assert_array_equal(f(), [2, np.pi])
+    np.testing.assert_array_equal(f.prepare()(), [2, np.pi])
 
 
 def test_repr_is_short(two_link: Program) -> None:

@@ -35,7 +35,7 @@ class General:
     def __call__(self, *arrays: Any, out: Any = None, threads: int = 1) -> Any:
         code = self.code
         given = _inputs(code, arrays)
-        batch = _batch_shape(code, given)
+        batch = batch_shape(code, given)
         p = parameter(code.program)
         constants = code.defaults
         if p is not None and len(given) > p:
@@ -75,7 +75,7 @@ def checked(name: str, item: Input, value: Any, dtype: np.dtype[Any]) -> Array:
             f"{name}: {item.name} has shape {array.shape}, expected {_expected(item)}.",
             name=item.name,
             value=array.shape,
-            remedy=f"The last axis holds {', '.join(item.labels[:8])}{', ...' if item.size > 8 else ''}.",
+            remedy=f"The last axis holds {', '.join(item.labels[:8]) or 'nothing'}{', ...' * (item.size > 8)}.",
         )
     return array if array.flags.aligned else array.copy()
 
@@ -100,7 +100,8 @@ def _inputs(code: Code, arrays: Sequence[Any]) -> list[Array]:
     return [checked(program.name, i, a, code.array_dtype) for i, a in zip(program.inputs, arrays, strict=False)]
 
 
-def _batch_shape(code: Code, given: Sequence[Array]) -> tuple[int, ...]:
+def batch_shape(code: Code, given: Sequence[Array]) -> tuple[int, ...]:
+    """The common axes in front of the inputs' last ones.  Raises ShapeError."""
     batch = given[0].shape[:-1] if given else ()
     if all(a.shape[:-1] == batch for a in given):
         return batch

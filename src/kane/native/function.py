@@ -12,7 +12,7 @@ from kane.errors import ShapeError, UnsupportedError
 from kane.graph.program import Program
 from kane.native.assembly import parameter
 from kane.native.build import Choices, Code, make_code, prepared
-from kane.native.call import General, checked
+from kane.native.call import General, batch_shape, checked
 from kane.native.host import Dtype, this_host
 from kane.native.interpreter import NO_ARGUMENTS, builtin, directly_called, fill, has_fast_calls, method, set_entry
 
@@ -46,6 +46,7 @@ class NativeFunction:
     def prepare(self, *arrays: Array, out: Array | tuple[Array, ...] | None = None) -> Callable[[], Any]:
         """A function without arguments that computes from these very arrays into `out` (made when None) and returns it.
 
+        A scalar output is an array of shape () here.
         Change the contents of the arrays between calls.  The arrays have to be of the function's dtype and contiguous.
         Raises ShapeError when they are not.
         """
@@ -65,10 +66,10 @@ class NativeFunction:
         general = self.general
         single = all(a.ndim == 1 for a in arrays)
         if out is None:
-            made = general(*arrays)
-            out = made if not isinstance(made, np.generic) else np.array(made)
-        else:
-            general(*arrays, out=out)  # checks the shapes
+            batch = batch_shape(code, arrays)
+            made = tuple(np.empty((*batch, *o.shape), code.array_dtype) for o in program.outputs)
+            out = made[0] if len(made) == 1 else made
+        general(*arrays, out=out)  # checks the shapes
         outs = out if isinstance(out, tuple) else (out,)
         fit = all(o.dtype == code.array_dtype and o.flags.c_contiguous for o in outs)
         apart = not any(np.may_share_memory(o, a) for o in outs for a in arrays)
