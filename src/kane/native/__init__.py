@@ -3,8 +3,8 @@
 `compile_program(program)` gives a NativeFunction.  This folder knows programs, arrays and processors, no mechanics.
 
 - host.py, text.py: the processor; LLVM's types and literals as text.
-- kernel.py: the sections of a program as straight-line IR, scalars and vectors from one writer; functions.py, sincos.py:
-  what it calls.
+- kernel.py: the sections of a program as straight-line IR, scalars and vectors from one writer; functions.py and
+  sincos.py: what it calls.
 - batch.py, transpose.py: the loop over a batch, rows and columns through a scratch that stays in cache.
 - assembly.py, entry.py, doors.py: the calls from Python, the bound call, the C pointers, in IR.
 - load.py, cache.py: compile and load, object code on disk.
