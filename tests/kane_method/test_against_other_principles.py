@@ -109,7 +109,7 @@ class Poses:
             if station.parent < 0:
                 self.places.append(ZERO3)
             else:
-                shift = v.apply(self.g, self.matrices[station.axes], station.shift)
+                shift = v.apply(self.g, self.matrices[station.axes], station.shift or ZERO3)
                 self.places.append(v.add(self.g, self.places[station.parent], shift))
         self.rates = [self.g.symbol(f"rate {n}") for n in self.p.coordinates.names]
         self.second = [self.g.symbol(f"second {n}") for n in self.p.coordinates.names]

@@ -160,7 +160,7 @@ def test_contact_force_of_a_rolling_disc():
     motion = c.accelerations(q, u)
     normal = values(e, reaction(e, "C").force, motion, q, u)
     a = values(
-        e, {e.points.stations[e.points.station("D*")].axes: e.accelerations.acc[e.points.station("D*")]}, motion, q, u
+        e, {e.points.stations[e.points.station("D*")].held: e.accelerations.acc[e.points.station("D*")]}, motion, q, u
     )
     friction = np.array([motion.reaction("rolling.x"), motion.reaction("rolling.y"), 0])
     assert np.allclose(friction[:2], 2 * a[:2], rtol=1e-11)  # the plane's only horizontal force
@@ -208,7 +208,7 @@ def test_pin_forces_of_a_four_bar_balance():
         assert abs(moment[2]) < 1e-12  # a free pin transmits no moment about its axis
     momentum = np.zeros(3)
     for b in e.points.bodies:
-        axes = e.points.stations[b.station].axes
+        axes = e.points.stations[b.station].held
         a = values(e, {axes: e.accelerations.acc[b.station]}, motion, q, u)
         momentum += float(e.graph.value_of(b.mass)) * (a + np.array([0, 9.81, 0]))
     assert np.allclose(total, momentum, atol=1e-11)

@@ -25,7 +25,7 @@ def activity(e: Equations, applied: Applied) -> Ref:
     for push in applied:
         s = p.stations[push.station]
         if push.force:
-            power = g.add(power, v.dot(g, pt.gather(p, push.force, s.axes), s.vel))
+            power = g.add(power, v.dot(g, pt.gather(p, push.force, s.held), s.vel))
         if push.torque:
             power = g.add(power, v.dot(g, pt.gather(p, push.torque, push.axes), p.axes[push.axes].w))
     return power

@@ -55,7 +55,8 @@ def beam_motion(p: Points, m: Measures, beam: Beam, origin_acceleration: Vec) ->
             for l in range(k, len(q)):
                 product = g.mul(half, g.mul(q[k], q[l]))
                 arms.append(v.scale(g, g.neg(product if k == l else g.add(product, product)), x))
-    velocity, acceleration = [station.vel], [origin_acceleration]
+    velocity = [pt.express(p, station.vel, station.held, station.axes)]
+    acceleration = [pt.express(p, origin_acceleration, station.held, station.axes)]
     for arm in arms:
         vel = _derivative(p, w, arm)
         velocity.append(vel)

@@ -127,11 +127,11 @@ def task_program(e: Equations, frame: str) -> Program:
     g, p = e.graph, e.points
     k = p.station(frame)
     axes = p.stations[k].axes
-    twist = [*pt.express(p, p.axes[axes].w, axes, 0), *pt.express(p, p.stations[k].vel, axes, 0)]
+    twist = [*pt.express(p, p.axes[axes].w, axes, 0), *pt.express(p, p.stations[k].vel, p.stations[k].held, 0)]
     jac, _ = task_jacobian(e, twist)
     still = dict.fromkeys(p.symbols.udot, g.zero)
     alpha = pt.express(p, e.accelerations.alpha[axes], axes, 0)
-    acc = pt.express(p, e.accelerations.acc[k], axes, 0)
+    acc = pt.express(p, e.accelerations.acc[k], p.stations[k].held, 0)
     drift = substitute(g, [*alpha, *acc], still)
     n = len(p.symbols.u)
     gravity = [g.neg(x) if x > 1 else 0 for x in e.contributions.get("gravity", (0,) * n)]

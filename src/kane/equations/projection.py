@@ -21,8 +21,8 @@ from kane.graph.derivative import forward
 from kane.kinematics import points as pt
 from kane.kinematics import vectors as v
 from kane.kinematics.coordinates import find_coordinates, make_symbols
+from kane.kinematics.linear import affine
 from kane.kinematics.measures import Measures, check_velocities
-from kane.kinematics.motion import speeds_in, substitute
 from kane.kinematics.points import Points, place_points, speed_symbols
 from kane.kinematics.vectors import Vec
 from kane.mechanism import loads as ld
@@ -32,7 +32,7 @@ from kane.mechanism.model import Mechanism
 
 @dataclass(frozen=True, slots=True)
 class Accelerations:
-    """Of every set of axes (alpha) and station (acc), own axes."""
+    """Of every set of axes (alpha, own axes) and station (acc, components in its axes `held`)."""
 
     alpha: tuple[Vec, ...]
     acc: tuple[Vec, ...]
@@ -119,15 +119,16 @@ def accelerations(p: Points) -> Accelerations:
     for s in p.stations:
         if s.parent < 0:
             acc.append(v.ZERO)
-        elif s.turn is not None:
-            acc.append(s.turn.into(g, acc[s.parent]))
+        elif s.shift is None:
+            acc.append(pt.express(p, acc[s.parent], p.stations[s.parent].held, s.held))
         else:
             w = p.axes[s.axes].w
             x, y, z = pt.time_derivative(p, s.rate)
             coriolis = v.cross(g, w, s.rate)
             inner = v.cross(g, w, v.cross(g, w, s.shift))
             turned = v.cross(g, alpha[s.axes], s.shift)
-            acc.append(v.add(g, acc[s.parent], (x, y, z), coriolis, coriolis, turned, inner))
+            own = v.add(g, (x, y, z), coriolis, coriolis, turned, inner)
+            acc.append(v.add(g, acc[s.parent], pt.express(p, own, s.axes, s.held)))
     return Accelerations(tuple(alpha), tuple(acc))
 
 
@@ -140,7 +141,8 @@ def inertia_forces(p: Points, acc: Accelerations) -> tuple[Ref, ...]:
         with g.origin(f"{body.link} F*"):
             force = v.scale(g, body.mass ^ 1, acc.acc[body.station])
             _into(g, forces, body.station, force)
-            _into(g, torques, body.axes, v.neg(inertia_torque(p, acc, body)))
+            if max(body.moments) > 1:
+                _into(g, torques, body.axes, v.neg(inertia_torque(p, acc, body)))
     return gather_forces(p, forces, torques)
 
 
@@ -164,12 +166,12 @@ def gather_forces(p: Points, forces: Mapping[int, Vec], torques: Mapping[int, Ve
         station = p.stations[k]
         if k not in force:
             continue
-        if station.turn is not None:
-            _into(g, force, station.parent, station.turn.out(g, force[k]))
-            continue
-        _add_powers(p, total, station.rate, force[k])
-        _into(g, torque, station.axes, v.cross(g, station.shift, force[k]))
-        _into(g, force, station.parent, force[k])
+        parent = p.stations[station.parent]
+        _into(g, force, station.parent, pt.express(p, force[k], station.held, parent.held))
+        if station.shift is not None:
+            own = pt.express(p, force[k], station.held, station.axes)
+            _add_powers(p, total, station.rate, own)
+            _into(g, torque, station.axes, v.cross(g, station.shift, own))
     for k in reversed(range(1, len(p.axes))):
         axes = p.axes[k]
         if k in torque and axes.step is not None:
@@ -180,7 +182,7 @@ def gather_forces(p: Points, forces: Mapping[int, Vec], torques: Mapping[int, Ve
 
 def _add_powers(p: Points, total: list[Ref], rate: Vec, effort: Vec) -> None:
     g, s = p.graph, p.symbols
-    for r in sorted({r for component in rate for r in speeds_in(g, s, component)}):
+    for r in pt.speeds_of(p, rate):
         partial = forward(g, rate, {s.u[r]: g.one})
         total[r] = g.add(total[r], v.dot(g, partial, effort))
 
@@ -192,7 +194,7 @@ def project(p: Points, applied: Applied) -> tuple[Ref, ...]:
     torques: dict[int, Vec] = {}
     for push in applied:
         if push.force:
-            _into(g, forces, push.station, pt.gather(p, push.force, p.stations[push.station].axes))
+            _into(g, forces, push.station, pt.gather(p, push.force, p.stations[push.station].held))
         if push.torque:
             _into(g, torques, push.axes, pt.gather(p, push.torque, push.axes))
     return gather_forces(p, forces, torques)
@@ -212,14 +214,18 @@ def _on_speed(p: Points, m: Measures, load: ld.GeneralizedForce) -> tuple[Ref, .
 
 
 def mass_matrix(e: Equations) -> list[list[Ref]]:
-    """M of M udot + bias = 0: minus the derivative of the residual by udot (rows r)."""
-    g, n = e.graph, len(e.inertia)
-    columns = [forward(g, e.inertia, {a: g.one}) for a in e.points.symbols.udot]
-    return [[g.neg(columns[c][r]) if columns[c][r] > 1 else 0 for c in range(n)] for r in range(n)]
+    """M of M udot + bias = F (rows r): minus the coefficients of udot in F_r*."""
+    return mass_and_bias(e)[0]
 
 
 def bias(e: Equations) -> list[Ref]:
     """The rest of -F_r* at udot = 0: velocity terms and prescribed motions."""
-    g = e.graph
-    at_rest = substitute(g, e.inertia, dict.fromkeys(e.points.symbols.udot, g.zero))
-    return [g.neg(x) if x > 1 else 0 for x in at_rest]
+    return mass_and_bias(e)[1]
+
+
+def mass_and_bias(e: Equations) -> tuple[list[list[Ref]], list[Ref]]:
+    """M (n, n) and bias (n) of M udot + bias = F."""
+    g, n = e.graph, len(e.inertia)
+    rest, slopes = affine(g, e.inertia, e.points.symbols.udot)
+    matrix = [[g.neg(row[k]) if k in row else 0 for k in range(n)] for row in slopes]
+    return matrix, [g.neg(x) if x > 1 else 0 for x in rest]

@@ -201,7 +201,7 @@ def _vectors(p: Points, t: Terms, values: Mapping[str, Mixed]) -> tuple[tuple[st
 
 def inertial_push(e: Equations, body: pt.PlacedBody) -> Applied:
     g, p = e.graph, e.points
-    axes = p.stations[body.station].axes
+    axes = p.stations[body.station].held
     force = v.scale(g, g.neg(body.mass), e.accelerations.acc[body.station])
     torque = v.neg(inertia_torque(p, e.accelerations, body))
     return [Push(body.link, body.station, {axes: force}, body.axes, {body.axes: torque})]

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from kane.errors import InputError
 from kane.graph.arena import Graph, Ref
+from kane.graph.derivative import forward
+from kane.graph.program import _needed
 
 Rows = list[list[Ref]]
 
@@ -14,6 +16,12 @@ class SingularError(InputError):
     """A square system without a unique solution; `rows` are the rows that depend on the others."""
 
     rows: tuple[int, ...] = ()
+
+
+class NotLinearError(InputError):
+    """An expression that is not linear in the symbols asked for; `index`: its place."""
+
+    index: int = 0
 
 
 def reduce_rows(
@@ -25,30 +33,94 @@ def reduce_rows(
     earliest expression, so
     that as few divisions by the state as possible are made.
     """
-    rows = [list(row) for row in a]
+    width = len(a[0]) if a else 0
+    sparse = [{j: x for j, x in enumerate(row) if x > 1} for row in a]
+    rank = {j: n for n, j in enumerate(columns)}
     pivots: list[tuple[int, int]] = []
-    left = list(range(len(rows)))
-    free = list(columns)
+    left = list(range(len(a)))
     while left:
         found = min(
-            ((g.level_of(rows[i][j]), i, n, j) for i in left for n, j in enumerate(free) if rows[i][j] > 1),
+            ((g.level_of(x), len(sparse[i]), i, rank[j], j) for i in left for j, x in sparse[i].items() if j in rank),
             default=None,
         )
         if found is None:
             break
-        _, i, _, j = found
+        _, _, i, _, j = found
         left.remove(i)
-        free.remove(j)
-        inverse = g.div(g.one, rows[i][j])
-        rows[i] = [g.mul(inverse, x) for x in rows[i]]
-        rows[i][j] = g.one
-        for k in range(len(rows)):
-            factor = rows[k][j]
-            if k != i and factor > 1:
-                rows[k] = [g.sub(x, g.mul(factor, y)) for x, y in zip(rows[k], rows[i], strict=True)]
-                rows[k][j] = g.zero
+        del rank[j]
+        inverse = g.div(g.one, sparse[i][j])
+        pivot = sparse[i] = {k: g.mul(inverse, x) for k, x in sparse[i].items()}
+        pivot[j] = g.one
+        for k, row in enumerate(sparse):
+            factor = row.get(j, 0)
+            if k == i or factor < 2:
+                continue
+            for c, x in pivot.items():
+                value = g.sub(row.get(c, 0), g.mul(factor, x))
+                if value > 1 and c != j:
+                    row[c] = value
+                else:
+                    row.pop(c, None)
         pivots.append((i, j))
+    rows = [[row.get(j, 0) for j in range(width)] for row in sparse]
     return rows, pivots, left
+
+
+def affine(g: Graph, refs: Sequence[Ref], symbols: Sequence[Ref]) -> tuple[list[Ref], list[dict[int, Ref]]]:
+    """Expressions linear in symbols as (constant part, coefficient by index of the symbol), in one sweep over the
+    graph.
+
+    Raises NotLinearError with the index of the first expression that is not linear.
+    """
+    rest: dict[int, Ref] = {}
+    slopes: dict[int, dict[int, Ref]] = {s >> 1: {k: g.one ^ (s & 1)} for k, s in enumerate(symbols)}
+    rest |= dict.fromkeys(slopes, g.zero)
+    nonlinear: set[int] = set()
+    for node in _needed(g, refs):
+        args = g.args[node]
+        if node in slopes or not any(a >> 1 in slopes for a in args):
+            continue
+        op = g.op[node]
+        parts = [(rest.get(a >> 1, a & ~1) ^ (a & 1), slopes.get(a >> 1), a & 1) for a in args]
+        if op == "add":
+            (x, p, i), (y, q, j) = parts
+            total = {k: c ^ i for k, c in p.items()} if p else {}
+            for k, c in (q or {}).items():
+                total[k] = g.add(total[k], c ^ j) if k in total else c ^ j
+            rest[node] = g.add(x, y)
+            slopes[node] = {k: c for k, c in total.items() if c > 1}
+        elif op == "mul" and (parts[0][1] is None or parts[1][1] is None):
+            (x, p, i), (y, q, j) = parts
+            (p, i, x, y) = (p, i, x, y) if p is not None else (q, j, y, x)
+            rest[node] = g.mul(x, y)
+            slopes[node] = {k: g.mul(c ^ i, y) for k, c in (p or {}).items()}
+        elif op == "div" and parts[1][1] is None:
+            (x, p, i), (y, _, _) = parts
+            rest[node] = g.div(x, y)
+            slopes[node] = {k: g.div(c ^ i, y) for k, c in (p or {}).items()}
+        else:  # the value may still be linear, where what is not cancels
+            nonlinear.add(node)
+            slopes[node], rest[node] = _by_derivative(g, node, symbols)
+    constants = [rest.get(r >> 1, r & ~1) ^ (r & 1) for r in refs]
+    rows = [{k: c ^ (r & 1) for k, c in slopes.get(r >> 1, {}).items()} for r in refs]
+    if nonlinear:
+        _check_linear(g, rows, symbols)
+    return [c if c > 1 else 0 for c in constants], rows
+
+
+def _by_derivative(g: Graph, node: int, symbols: Sequence[Ref]) -> tuple[dict[int, Ref], Ref]:
+    slopes = {k: c for k, s in enumerate(symbols) if (c := forward(g, [2 * node], {s: g.one})[0]) > 1}
+    terms = (g.mul(c, symbols[k]) for k, c in slopes.items())
+    return slopes, g.sub(2 * node, g.sum(terms))
+
+
+def _check_linear(g: Graph, rows: Sequence[dict[int, Ref]], symbols: Sequence[Ref]) -> None:
+    for i, row in enumerate(rows):
+        for c in row.values():
+            if any(forward(g, [c], {s: g.one})[0] > 1 for s in symbols):
+                error = NotLinearError("An expression is not linear.")
+                error.index = i
+                raise error
 
 
 def solve(g: Graph, a: Sequence[Sequence[Ref]], b: Sequence[Sequence[Ref]]) -> Rows:

@@ -13,68 +13,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kane.errors import UnknownNameError
-from kane.graph.arena import Graph, Ref
+from kane.graph.arena import STATE, Graph, Ref
 from kane.graph.derivative import forward
 from kane.kinematics import vectors as v
 from kane.kinematics.coordinates import Coordinates, Symbols
-from kane.kinematics.motion import Shift, make_step, resolve
 from kane.kinematics.speeds import define_speeds
 from kane.kinematics.tree import _moves
-from kane.kinematics.vectors import MatrixRotation, Rotation, SimpleRotation, Sym, Vec
-from kane.mechanism.formula import Scalar
-from kane.mechanism.model import Inertia, Joint, Mechanism, Move, QuaternionTurn, Translate, Turn
+from kane.kinematics.vectors import Vec
+from kane.kinematics.walk import Axes, PlacedBody, Station, Walk, express_between, first_turns
+from kane.mechanism.formula import Formula, Scalar
+from kane.mechanism.model import Joint, Mechanism
 
 Mixed = dict[int, Vec]  # a vector: components by set of axes
 
 
 @dataclass(frozen=True, slots=True)
-class Axes:
-    """A set of axes: base components = step.out(own components); `axis`, `angle` where it is a simple turn of the base.
-
-    rate: angular velocity in the base, w: in N, both in own axes.
-    """
-
-    name: str
-    base: int
-    step: Rotation | None
-    axis: int | None
-    angle: Ref
-    rate: Vec
-    w: Vec
-
-
-@dataclass(frozen=True, slots=True)
-class Station:
-    """A point in a set of axes: after a turn (`turn`) or a translation (`shift`, with its rate) from the parent
-    station.
-
-    vel: velocity in N of the point, in these axes.
-    """
-
-    parent: int
-    axes: int
-    turn: Rotation | None
-    shift: Vec
-    rate: Vec
-    vel: Vec
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedBody:
-    """A body: its mass centre's station, the axes of its moments (Ixx Ixy Ixz Iyy Iyz Izz), mass."""
-
-    link: str
-    station: int
-    axes: int
-    mass: Ref
-    moments: Sym
-
-
-@dataclass(frozen=True, slots=True)
 class Points:
-    """All sets of axes and stations;
+    """All sets of axes and stations; axes 0 and station 0 are N and its origin.
 
-    `place`: link or frame name -> station; axes 0 and station 0 are N and its origin.
+    place: link or frame name -> station.  direction: that of time, q -> qdot, u -> udot, t -> 1.  speed_index: node
+    of a
+    speed -> its index.
     """
 
     graph: Graph
@@ -86,6 +45,8 @@ class Points:
     stations: tuple[Station, ...]
     place: dict[str, int]
     bodies: tuple[PlacedBody, ...]
+    direction: dict[Ref, Ref]
+    speed_index: dict[int, int]
 
     def station(self, name: str) -> int:
         """The station of a link or frame; UnknownNameError lists the names."""
@@ -103,26 +64,49 @@ def place_points(
     graph: Graph, mechanism: Mechanism, coordinates: Coordinates, symbols: Symbols, free: Sequence[str] = ()
 ) -> Points:
     """Walk a mechanism: its axes and stations with angular velocities and velocities."""
-    walk = _Walk(graph, mechanism, symbols, tuple(free))
     root = mechanism.root
+    walk = Walk(graph, mechanism, symbols, tuple(free), "N" if root in ("N", "world") else root)
     place = {root: 0}
-    walk.axes.append(Axes("N" if root in ("N", "world") else root, -1, None, None, 0, v.ZERO, v.ZERO))
-    walk.stations.append(Station(-1, 0, None, v.ZERO, v.ZERO, v.ZERO))
     by_parent: dict[str, list[Joint]] = {}
     for joint in mechanism.joints:
         by_parent.setdefault(joint.parent, []).append(joint)
+    order = [root]
+    for link in order:
+        order += [joint.child for joint in by_parent.get(link, ())]
+    moves = {joint.child: _moves(joint, coordinates) for joint in mechanism.joints}
+    following: dict[str, frozenset[int]] = {}
+    for link in reversed(order):  # the axes of the turns that come next beyond a link
+        beyond = (first_turns(moves[joint.child], following[joint.child]) for joint in by_parent.get(link, ()))
+        following[link] = frozenset().union(*beyond)
     stack = [root]
     while stack:
         link = stack.pop()
         for joint in by_parent.get(link, ()):
-            place[joint.child] = walk.moves(place[link], _moves(joint, coordinates), joint.child)
+            place[joint.child] = walk.moves(place[link], moves[joint.child], joint.child, following[joint.child])
         stack += [joint.child for joint in reversed(by_parent.get(link, ()))]
     for frame in mechanism.frames:
         place.setdefault(frame.name, walk.moves(place[frame.link], frame.placement, frame.name))
     bodies = tuple(walk.body(link.name, place[link.name], link.inertia) for link in mechanism.links if link.inertia)
     return Points(
-        graph, mechanism, coordinates, symbols, tuple(free), tuple(walk.axes), tuple(walk.stations), place, bodies
+        graph,
+        mechanism,
+        coordinates,
+        symbols,
+        tuple(free),
+        tuple(walk.axes),
+        tuple(walk.stations),
+        place,
+        bodies,
+        walk.direction | dict(zip(symbols.u, symbols.udot, strict=True)),
+        {u >> 1: r for r, u in enumerate(symbols.u)},
     )
+
+
+def no_points(
+    graph: Graph, mechanism: Mechanism, coordinates: Coordinates, symbols: Symbols, free: Sequence[str] = ()
+) -> Points:
+    """A Points without axes and stations, where only names are resolved."""
+    return Points(graph, mechanism, coordinates, symbols, tuple(free), (), (), {}, (), {}, {})
 
 
 def speed_symbols(graph: Graph, mechanism: Mechanism, coordinates: Coordinates, free: Sequence[str] = ()) -> Symbols:
@@ -130,114 +114,40 @@ def speed_symbols(graph: Graph, mechanism: Mechanism, coordinates: Coordinates, 
     from kane.kinematics.measures import Measures
 
     placed: dict[int, Measures] = {}
+    measured = any(
+        "(" in n for s in mechanism.speeds if isinstance(s.definition, Formula) for n in s.definition.names()
+    )
 
     def resolver(symbols: Symbols, value: Scalar) -> Ref:
         if 0 not in placed:
-            points = place_points(graph, mechanism, coordinates, symbols, free)
-            placed[0] = Measures(points, symbols.natural)
+            walked = place_points if measured else no_points
+            placed[0] = Measures(walked(graph, mechanism, coordinates, symbols, free), symbols.natural)
         return placed[0].scalar(value)
 
     return define_speeds(graph, mechanism, coordinates, resolver)
 
 
-class _Walk:
-    """The arena of a walk: axes and stations made so far, shared where they are equal."""
-
-    def __init__(self, graph: Graph, mechanism: Mechanism, symbols: Symbols, free: tuple[str, ...]) -> None:
-        self.g, self.mechanism, self.symbols, self.free = graph, mechanism, symbols, free
-        self.axes: list[Axes] = []
-        self.stations: list[Station] = []
-        self._turns: dict[tuple[object, ...], int] = {}
-        self._known: dict[tuple[object, ...], int] = {}
-        self._direction = rate_direction(graph, symbols)
-
-    def scalar(self, value: Scalar) -> Ref:
-        return resolve(self.g, self.mechanism, self.symbols, self.free, value)
-
-    def moves(self, station: int, moves: Sequence[Move], name: str) -> int:
-        """The station after these moves; the last new axes get the name."""
-        turned = [k for k, move in enumerate(moves) if isinstance(move, (Turn, QuaternionTurn))]
-        for k, move in enumerate(moves):
-            step = make_step(self.g, move, self.scalar, self.symbols)
-            if step is None:
-                continue
-            if isinstance(step, Shift):
-                station = self._shift(station, step.by)
-            else:
-                label = name if k == turned[-1] else f"{name}.{turned.index(k) + 1}"
-                station = self._turn(station, move, step, label)
-        return station
-
-    def body(self, link: str, station: int, inertia: Inertia) -> PlacedBody:
-        """A body's mass centre and the axes of its moments."""
-        centre = self.moves(station, (Translate(inertia.com),), link)
-        axes = self.stations[self.moves(centre, inertia.axes, f"{link}.inertia")].axes
-        a = [self.scalar(x) for x in inertia.moments]
-        return PlacedBody(link, centre, axes, self.scalar(inertia.mass), (a[0], a[1], a[2], a[3], a[4], a[5]))
-
-    def _shift(self, station: int, by: Vec) -> int:
-        key = (station, by)
-        if key not in self._known:
-            g, s = self.g, self.stations[station]
-            x, y, z = forward(g, by, self._direction)
-            rate: Vec = (x, y, z)
-            vel = v.add(g, s.vel, rate, v.cross(g, self.axes[s.axes].w, by))
-            self._known[key] = len(self.stations)
-            self.stations.append(Station(station, s.axes, None, by, rate, vel))
-        return self._known[key]
-
-    def _turn(self, station: int, move: Move, step: Rotation, name: str) -> int:
-        before = self.stations[station].axes
-        after = self._axes(before, move, step, name)
-        if after == before:
-            return station
-        key = (station, "turn", after)
-        if key not in self._known:
-            vel = step.into(self.g, self.stations[station].vel)
-            self._known[key] = len(self.stations)
-            self.stations.append(Station(station, after, step, v.ZERO, v.ZERO, vel))
-        return self._known[key]
-
-    def _axes(self, before: int, move: Move, step: Rotation, name: str) -> int:
-        g = self.g
-        if not isinstance(move, Turn):
-            key = (before, *(step.rows if isinstance(step, MatrixRotation) else (step,)))
-            rate = v.ZERO
-            if isinstance(move, QuaternionTurn) and move.speeds is not None:
-                x, y, z = (self.symbols.natural[n] for n in move.speeds)
-                rate = (x, y, z)
-            return self._turns[key] if key in self._turns else self._new(key, name, before, step, None, 0, rate)
-        angle, own = self.scalar(move.angle), self.axes[before]
-        base = before
-        if own.axis == move.axis:  # a further turn about the same axis
-            base, angle = own.base, g.add(own.angle, angle)
-        if angle < 2:
-            return base
-        key = (base, move.axis, angle)
-        if key in self._turns:
-            return self._turns[key]
-        whole = step if base == before else SimpleRotation(move.axis, g.cos(angle), g.sin(angle))
-        (rate1,) = forward(g, [angle], self._direction)
-        return self._new(key, name, base, whole, move.axis, angle, v.scale(g, rate1, v.unit(move.axis)))
-
-    def _new(
-        self, key: tuple[object, ...], name: str, base: int, step: Rotation, axis: int | None, angle: Ref, rate: Vec
-    ) -> int:
-        w = v.add(self.g, step.into(self.g, self.axes[base].w), rate)
-        self._turns[key] = len(self.axes)
-        self.axes.append(Axes(name, base, step, axis, angle, rate, w))
-        return self._turns[key]
-
-
-def rate_direction(g: Graph, s: Symbols) -> dict[Ref, Ref]:
-    """The direction of time in the symbols: q -> qdot, t -> 1."""
-    return {s.by_name[name]: rate for name, rate in s.rates.items()} | {g.symbol("t"): g.one}
-
-
 def time_derivative(p: Points, refs: Sequence[Ref]) -> list[Ref]:
     """d/dt of expressions in q, u and t: q -> qdot, u -> udot."""
-    s = p.symbols
-    return forward(p.graph, refs, rate_direction(p.graph, s) | dict(zip(s.u, s.udot, strict=True)))
+    g = p.graph
+    if not any(g.level_of(x) == STATE for x in refs):
+        return [0] * len(refs)
+    return forward(g, refs, p.direction)
+
+
+def speeds_of(p: Points, refs: Sequence[Ref]) -> list[int]:
+    """Indices of the speeds that expressions depend on."""
+    g, found, seen = p.graph, set(), set()
+    stack = [ref >> 1 for ref in refs]
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if node in p.speed_index:
+            found.add(p.speed_index[node])
+        stack += [a >> 1 for a in g.args[node] if g.level[a >> 1] == STATE]
+    return sorted(found)
 
 
 # vectors in several sets of axes
@@ -245,38 +155,7 @@ def time_derivative(p: Points, refs: Sequence[Ref]) -> list[Ref]:
 
 def express(p: Points, components: Vec, source: int, target: int) -> Vec:
     """Components in another set of axes, through the nearest common base."""
-    g = p.graph
-    if source == target or components == v.ZERO:
-        return components
-    up, down = _chain(p, source), _chain(p, target)
-    common = next(a for a in up if a in down)
-    up, down = up[: up.index(common)], down[: down.index(common)]
-    last: tuple[int, int] | None = None
-    if up and down and p.axes[up[-1]].axis is not None and p.axes[up[-1]].axis == p.axes[down[-1]].axis:
-        last, up, down = (up[-1], down[-1]), up[:-1], down[:-1]  # two turns about one axis: turn by the difference
-    for k in up:
-        components = _step(p, k).out(g, components)
-    if last:
-        a, b = p.axes[last[0]], p.axes[last[1]]
-        angle = g.sub(b.angle, a.angle)
-        assert a.axis is not None
-        components = SimpleRotation(a.axis, g.cos(angle), g.sin(angle)).into(g, components)  # type: ignore[arg-type]
-    for k in reversed(down):
-        components = _step(p, k).into(g, components)
-    return components
-
-
-def _step(p: Points, k: int) -> Rotation:
-    step = p.axes[k].step
-    assert step is not None
-    return step
-
-
-def _chain(p: Points, k: int) -> list[int]:
-    chain = [k]
-    while p.axes[chain[-1]].base >= 0:
-        chain.append(p.axes[chain[-1]].base)
-    return chain
+    return express_between(p.graph, p.axes, components, source, target)
 
 
 def gather(p: Points, vector: Mapping[int, Vec], target: int) -> Vec:
@@ -316,10 +195,10 @@ def position(p: Points, point: int, origin: int = 0) -> Mixed:
         path.pop()
         back.pop()
     ahead: list[Mixed] = [
-        {p.stations[k].axes: p.stations[k].shift} for k in reversed(path) if p.stations[k].turn is None
+        {p.stations[k].axes: p.stations[k].shift or v.ZERO} for k in reversed(path) if p.stations[k].shift is not None
     ]
     behind: list[Mixed] = [
-        {p.stations[k].axes: v.neg(p.stations[k].shift)} for k in back if p.stations[k].turn is None
+        {p.stations[k].axes: v.neg(p.stations[k].shift or v.ZERO)} for k in back if p.stations[k].shift is not None
     ]
     return mixed_add(p, *ahead, *behind)
 

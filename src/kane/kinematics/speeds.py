@@ -7,16 +7,15 @@ those.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from kane.errors import InputError
 from kane.graph.arena import Graph, Ref
-from kane.graph.derivative import forward
 from kane.kinematics.coordinates import Coordinates, Symbols, make_symbols
-from kane.kinematics.linear import SingularError, solve
+from kane.kinematics.linear import NotLinearError, SingularError, affine, solve
 from kane.kinematics.motion import substitute
-from kane.mechanism.formula import Scalar
+from kane.mechanism.formula import Formula, Scalar
 from kane.mechanism.model import Mechanism
 
 Resolver = Callable[[Symbols, Scalar], Ref]
@@ -39,11 +38,21 @@ def define_speeds(graph: Graph, mechanism: Mechanism, coordinates: Coordinates, 
             value=len(names),
             remedy="Define as many speeds as there are rates; motion constraints are declared apart.",
         )
+    plain = _plain(mechanism, own.speeds) if not coordinates.quaternions else None
+    if plain is not None:
+        return _renamed(natural, plain, names, graph)
     definitions = [resolver(natural, s.definition) for s in mechanism.speeds]
-    y = _linear(graph, definitions, natural.u, names)
+    try:
+        rest, slopes = affine(graph, definitions, natural.u)
+    except NotLinearError as error:
+        name = names[error.index]
+        raise InputError(
+            f"Generalized speed {name!r} is not linear in the rates of the coordinates.", name=name,
+            remedy="A generalized speed is a linear combination of rates with coefficients in q and t.",
+        ) from None  # fmt: skip
+    y = [[row.get(k, 0) for k in range(len(natural.u))] for row in slopes]
     u = tuple(graph.symbol(n) for n in names)
     udot = tuple(graph.symbol(f"{n}'") for n in names)
-    rest = substitute(graph, definitions, dict.fromkeys(natural.u, graph.zero))
     try:
         v = [row[0] for row in solve(graph, y, [[graph.sub(a, b)] for a, b in zip(u, rest, strict=True)])]
     except SingularError as error:
@@ -68,14 +77,21 @@ def define_speeds(graph: Graph, mechanism: Mechanism, coordinates: Coordinates, 
     )
 
 
-def _linear(g: Graph, refs: Sequence[Ref], v: Sequence[Ref], names: Sequence[str]) -> list[list[Ref]]:
-    """d refs / d v, checked to be free of v."""
-    columns = [forward(g, refs, {x: g.one}) for x in v]
-    rows = [list(row) for row in zip(*columns, strict=True)]
-    for name, row in zip(names, rows, strict=True):
-        if any(x > 1 for y in v for x in forward(g, row, {y: g.one})):
-            raise InputError(
-                f"Generalized speed {name!r} is not linear in the rates of the coordinates.", name=name,
-                remedy="A generalized speed is a linear combination of rates with coefficients in q and t.",
-            )  # fmt: skip
-    return rows
+def _plain(mechanism: Mechanism, natural: tuple[str, ...]) -> tuple[int, ...] | None:
+    """Where each speed is just one of the rates: its index, in the order of the definitions; else None."""
+    place = {f"{n}_dot": k for k, n in enumerate(natural)}
+    named = [s.definition for s in mechanism.speeds]
+    found = [place.get(str(d.value), -1) if isinstance(d, Formula) and d.op == "name" else -1 for d in named]
+    return tuple(found) if sorted(found) == list(range(len(natural))) else None
+
+
+def _renamed(natural: Symbols, order: tuple[int, ...], names: tuple[str, ...], graph: Graph) -> Symbols:
+    """The natural symbols under the user's names of the speeds."""
+    u = tuple(graph.symbol(n) for n in names)
+    udot = tuple(graph.symbol(f"{n}'") for n in names)
+    own = {natural.u[k] >> 1: u[r] for r, k in enumerate(order)}
+    rates = {n: own[ref >> 1] for n, ref in natural.rates.items()}
+    speeds = {n: own[ref >> 1] for n, ref in natural.natural.items()}
+    return Symbols(
+        natural.q, u, udot, natural.by_name, rates, natural.names_q, names, tuple(f"{n}'" for n in names), speeds
+    )

@@ -26,7 +26,9 @@ def unit(axis: Axis) -> Vec:
 
 
 def add(g: Graph, *vectors: Vec) -> Vec:
-    x, y, z = (g.sum(components) for components in zip(*vectors, strict=True))
+    x, y, z = vectors[0]
+    for a, b, c in vectors[1:]:
+        x, y, z = g.add(x, a), g.add(y, b), g.add(z, c)
     return (x, y, z)
 
 

@@ -93,6 +93,7 @@ class _Assembly:
         self.frame_links: dict[str, str] = {system.N.name: system.N.name}
         self.point_links: dict[str, tuple[str, ReferenceFrame]] = {system.O.name: (system.N.name, system.N)}
         self.listed: set[str] = set()
+        self.known = {*system._coordinates, *(p.name for p in system._parameters), "t"}
         self.origins = {system.N.name: system.O}
         for frame in system.frames.values():
             if frame.origin is not None:
@@ -156,8 +157,8 @@ class _Assembly:
         if self.links[link].inertia is not None:
             link = self._extra(link, body.name, ())
         m = body.moments
-        for value in (body.mass, *m):
-            self._check(value, f"body {body.name!r}")
+        formulas = [value for value in (body.mass, *m) if isinstance(value, Formula)]
+        self._check(frozenset().union(*(value.names() for value in formulas)), f"body {body.name!r}")
         inertia = Inertia(body.mass, moments=(m[0], m[1], m[2], m[3], m[4], m[5]))
         self.links[link] = replace(self.links[link], inertia=inertia)
 
@@ -168,9 +169,8 @@ class _Assembly:
         return name
 
     def _join(self, parent: str, child: str, moves: tuple[Move, ...]) -> None:
-        for move in moves:
-            for value in move.by if isinstance(move, Translate) else (move.angle,) if isinstance(move, Turn) else ():
-                self._check(value, f"the place of {child!r}")
+        used = frozenset().union(*(_names(move) for move in moves))
+        self._check(used, f"the place of {child!r}")
         coordinates: list[str] = []
         quaternions: list[str] = []
         speeds: list[str] = []
@@ -179,7 +179,7 @@ class _Assembly:
                 quaternions += [str(n) for n in move.quaternion]
                 speeds += move.speeds
         for name in self.system._coordinates:
-            if name not in self.listed and name not in quaternions and any(name in _names(move) for move in moves):
+            if name in used and name not in self.listed and name not in quaternions:
                 coordinates.append(name)
         self.listed.update(coordinates, quaternions)
         own = tuple(coordinates + quaternions)
@@ -187,12 +187,8 @@ class _Assembly:
         rates = (*coordinates, *speeds) if speeds else ()
         self.joints.append(Joint(child, "general", parent, child, coordinates=own, speeds=rates, moves=moves))
 
-    def _check(self, value: Scalar, where: str) -> None:
-        if not isinstance(value, Formula):
-            return
-        s = self.system
-        known = {*s._coordinates, *(p.name for p in s._parameters), "t"}
-        for name in sorted(value.names() - known):
+    def _check(self, names: frozenset[str], where: str) -> None:
+        for name in sorted(names - self.known):
             raise InputError(
                 f"{name!r} in {where} is not declared.", name=name, remedy="Declare it as a coordinate or a parameter."
             )
