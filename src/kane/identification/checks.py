@@ -48,7 +48,7 @@ def check_log(
     if bad:
         return bad
     arrays = {"q": q, "qd": qd, "qdd": qdd, "tau": tau}
-    found = [*_rates(model, arrays, t), *_limits(model, arrays)]
+    found = list(_rates(model, arrays, t)) or list(_limits(model, arrays))
     if not found:
         found = list(_by_trial(model, q, qd, qdd, tau))
     return (*found, *saturation(model, tau), *still_joints(model, q, qd))
@@ -187,7 +187,7 @@ def _limits(model: TorqueModel, arrays: dict[str, Array]) -> Iterator[Finding]:
             worst = int(np.argmax(np.abs(speeds)))
             size = abs(speeds[worst]) / limits.velocity
             if size > 4.0:
-                unit = "degrees per second" if size > 20.0 else "revolutions per minute"
+                unit = "degrees per second" if size > 1.2 * RPM else "revolutions per minute"
                 yield Finding(
                     "units", f"qd of joint {name!r} is {speeds[worst]:.4g} at sample {worst}, its limit is "
                     f"{limits.velocity:.4g}: is it in {unit}?", name, worst,
@@ -211,20 +211,10 @@ def _by_trial(model: TorqueModel, q: Array, qd: Array, qdd: Array, tau: Array) -
     plain = misfit(model, q, qd, qdd, tau)
     if plain.max() < POOR:
         return
-    angles = [j for j, place in enumerate(_column_of_speed(model)) if place is not None and model.angles[place]]
-    if np.abs(q).max() > 2.0 * np.pi:
-        turned = [a.copy() for a in (q, qd, qdd)]
-        at = [i for i, angle in enumerate(model.angles) if angle]
-        turned[0][:, at] /= DEGREE
-        for a in turned[1:]:
-            a[:, angles] /= DEGREE
-        if misfit(model, turned[0], turned[1], turned[2], tau).max() < 0.5 * plain.max():
-            worst, column = (int(i) for i in np.unravel_index(np.argmax(np.abs(q)), q.shape))
-            yield Finding(
-                "units", f"The motion fits the torques when it is taken in degrees: q of joint {model.coordinates[column]!r} is "
-                f"{q[worst, column]:.4g} at sample {pick[worst]}.", model.coordinates[column], int(pick[worst]),
-            )  # fmt: skip
-            return
+    found = list(_units_by_trial(model, (q, qd, qdd, tau), float(plain.sum()), pick))
+    if found:
+        yield from found
+        return
     if model.nq != model.nv or model.nv > 12:
         return
     best, pair, what = plain.sum(), (0, 0), ""
@@ -244,6 +234,35 @@ def _by_trial(model: TorqueModel, q: Array, qd: Array, qdd: Array, tau: Array) -
             "swapped", f"The log fits when {what} of joints {first!r} and {second!r} are exchanged: columns in the wrong order?",
             first, 0,
         )  # fmt: skip
+
+
+def _units_by_trial(
+    model: TorqueModel, log: tuple[Array, Array, Array, Array], plain: float, pick: Array
+) -> Iterator[Finding]:
+    """The one change of units with which the log fits best, when it fits much better."""
+    q, qd, qdd, tau = log
+    turning = [j for j, place in enumerate(_column_of_speed(model)) if place is not None and model.angles[place]]
+    at = [model.coordinates.index(model.joints[j]) for j in turning]
+    groups = [(turning, at), *(([j], [i]) for j, i in zip(turning, at, strict=True) if len(turning) > 1)]
+    best, text, worst = 0.5 * plain, "", (0, 0)
+    for joints, columns in groups if model.nv <= 12 else groups[:1]:
+        for what, scales in (("motion", (DEGREE,) * 3), ("q", (DEGREE, 1, 1)), ("qd", (1, DEGREE, 1)), ("qd", (1, RPM, 1))):
+            if what != "qd" and np.abs(q[:, columns]).max() < np.pi:
+                continue
+            trial = [q.copy(), qd.copy(), qdd.copy()]
+            for a, c, scale in zip(trial, (columns, joints, joints), scales, strict=True):
+                a[:, c] /= scale
+            size = float(misfit(model, trial[0], trial[1], trial[2], tau).sum())
+            if size < 0.999 * best:
+                unit = "revolutions per minute" if RPM in scales else "degrees"
+                source = qd[:, joints] if what == "qd" else q[:, columns]
+                sample, k = (int(i) for i in np.unravel_index(np.argmax(np.abs(source)), source.shape))
+                name = "qd" if what == "qd" else "q"
+                best, worst = size, (int(pick[sample]), joints[k])
+                text = f"The log fits when the {what} is taken in {unit}: {name} of joint {model.joints[joints[k]]!r} is "
+                text += f"{source[sample, k]:.4g} at sample {pick[sample]}."
+    if text:
+        yield Finding("units", text, model.joints[worst[1]], worst[0])
 
 
 def misfit(model: TorqueModel, q: Array, qd: Array, qdd: Array, tau: Array) -> Array:

@@ -145,6 +145,7 @@ class Solution:
 
 
 WINDOW = 4  # blocks over which noise may be correlated
+REPEAT = 0.45  # of the usual difference of two blocks: less is one motion done again
 LEVERAGE = 0.9  # of a block's own part in the fit: a block that determines a parameter alone says little about its noise
 RANK = 1e-9  # singular values of the scaled regressor below this, relative to the largest, count as none
 
@@ -196,7 +197,7 @@ def _block_sums(factors: Factors, x: Array, w: Array, inverse: Array) -> Array:
     """Covariance of the sum of W^T residual in the coordinates z, x = inverse z, in which W^T W is 1, from its blocks.
 
     g = sum over a block, corrected for what the block itself did to the fit (Bell and McCaffrey 2002); products of neighbours count with a
-    triangular window, and so do those of blocks as far apart as the repeats of a periodic motion, where they agree beyond chance.
+    triangular window, and so do those of blocks as far apart as the repeats of a periodic motion, where ripple repeats too.
     """
     error = factors.R @ np.append(x, -1.0)  # (blocks, nv, k + 1)
     R = factors.R[..., : factors.size] @ inverse
@@ -206,15 +207,34 @@ def _block_sums(factors: Factors, x: Array, w: Array, inverse: Array) -> Array:
     if blocks < 2 or not size:
         return np.zeros((size, size))
     g = np.linalg.solve(np.eye(size) - LEVERAGE * own, g[..., None])[..., 0]
-    products = [g[lag:].T @ g[: blocks - lag] for lag in range(blocks // 2 + 1)]
-    chance = 4.0 * float(np.trace(products[0])) / np.sqrt(size * blocks)
-    peaks = [0, *(lag for lag in range(WINDOW, len(products)) if np.trace(products[lag]) > chance)]
+    products = [g[lag:].T @ g[: blocks - lag] for lag in range(max(1, blocks - WINDOW))]
+    near = _windowed(products, [0])
+    repeats = _repeats(own, len(products))
+    return _larger(near, _windowed(products, [0, *repeats])) if repeats else near
+
+
+def _windowed(products: Sequence[Array], peaks: Sequence[int]) -> Array:
+    """The sum of products over all lags, with triangular weights about the peaks."""
     total = products[0]
     for lag in range(1, len(products)):
         weight = max(1.0 - abs(lag - peak) / WINDOW for peak in peaks)
         if weight > 0:
             total = total + weight * (products[lag] + products[lag].T)
-    return np.asarray(total)
+    return total
+
+
+def _repeats(own: Array, lags: int) -> list[int]:
+    """Lags at which blocks see the same motion again: their W^T W agree far better than at other lags."""
+    change = np.ones(lags)
+    for lag in range(1, lags):
+        size = float((own[lag:] ** 2).sum() + (own[:-lag] ** 2).sum())
+        change[lag] = float(((own[lag:] - own[:-lag]) ** 2).sum()) / size if size else 1.0
+    usual = float(np.median(change[WINDOW:])) if lags > WINDOW else 0.0
+    return [
+        lag
+        for lag in range(WINDOW, lags)
+        if change[lag] < REPEAT * usual and change[lag] == change[max(1, lag - WINDOW) : lag + WINDOW].min()
+    ]
 
 
 def _larger(a: Array, b: Array) -> Array:

@@ -1,0 +1,146 @@
+"""Designed motions: limits hold at all times, gradients are right, the regressor gets better."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from identification.arms import rough, spatial
+
+from kane.errors import ConvergenceError, InputError
+from kane.identification.excitation import (
+    Box,
+    Search,
+    _Design,
+    exciting_motion,
+    frame_positions,
+    random_variables,
+    reverse_regressor,
+)
+from kane.identification.motion import FourierMotion, motion_limits, within
+from kane.identification.torque_model import torque_model
+
+
+@pytest.fixture(scope="module")
+def model():
+    return torque_model(rough(spatial(), [0.4, 0.5, 0.6], [1.0, 0.8, 2.0]), friction="given")
+
+
+def dense(motion, count=20_001):
+    return motion(np.linspace(0, motion.period, count))
+
+
+def test_rates_are_derivatives():
+    rng = np.random.default_rng(0)
+    motion = FourierMotion(("a", "b"), 7.0, rng.normal(size=2), *rng.normal(size=(2, 2, 4)))
+    t, h = np.linspace(0, 7, 30), 1e-5
+    q, qd, qdd = motion(t)
+    assert np.allclose((motion(t + h)[0] - motion(t - h)[0]) / (2 * h), qd, atol=1e-7)
+    assert np.allclose((motion(t + h)[1] - motion(t - h)[1]) / (2 * h), qdd, atol=1e-6)
+    assert np.allclose(motion(t + 7.0)[0], q)
+
+
+@given(st.integers(0, 10_000), st.integers(1, 7))
+def test_bounds_hold_between_samples_and_are_tight(seed, harmonics):
+    rng = np.random.default_rng(seed)
+    motion = FourierMotion(("a", "b"), 3.0, rng.normal(size=2), *rng.normal(size=(2, 2, harmonics)))
+    low, high, speed, acceleration = motion.bounds()
+    q, qd, qdd = dense(motion)
+    span = high - low
+    assert (q >= low).all() and (q <= high).all() and (span < 1.01 * np.ptp(q, axis=0)).all()
+    for bound, values in ((speed, qd), (acceleration, qdd)):
+        assert (np.abs(values) <= bound).all() and (bound < 1.01 * np.abs(values).max(axis=0)).all()
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 10_000))
+def test_filled_motions_keep_their_limits_and_reach_one(seed):
+    model = torque_model_cached()
+    limits = motion_limits(model)
+    rng = np.random.default_rng(seed)
+    motion = within(limits, 8.0, rng.normal(size=(3, 2, 5)), rng.uniform(size=3), np.ones(3), model.joints)
+    q, qd, qdd = dense(motion)
+    assert (q >= limits.lower).all() and (q <= limits.upper).all()
+    assert (np.abs(qd) <= limits.velocity).all() and (np.abs(qdd) <= limits.acceleration).all()
+    used = np.maximum.reduce(
+        [np.ptp(q, axis=0) / (limits.upper - limits.lower), np.abs(qd).max(axis=0) / limits.velocity,
+         np.abs(qdd).max(axis=0) / limits.acceleration]
+    )  # fmt: skip
+    assert (used > 0.99).all()
+
+
+_CACHE = []
+
+
+def torque_model_cached():
+    if not _CACHE:
+        _CACHE.append(torque_model(spatial()))
+    return _CACHE[0]
+
+
+@pytest.mark.parametrize("objective", ["condition", "information"])
+@pytest.mark.parametrize("effort,boxes", [(1e9, ()), (15.0, ()), (1e9, (Box("l3", (-0.2, -0.2, 0), (0.3, 0.2, 0.5)),))])
+def test_gradient_of_the_design_is_that_of_its_cost(objective, effort, boxes):
+    model = torque_model_cached()
+    positions = frame_positions(model, ["l3"]) if boxes else None
+    design = _Design(
+        model, motion_limits(model, effort=effort), 10.0, 3, objective, boxes, positions, model.prior, True,
+        reverse_regressor(model),
+    )  # fmt: skip
+    p = random_variables(3, 3, np.random.default_rng(2))
+    slope = design.cost(p)[1]
+    h = 1e-5
+    expected = [(design.cost(p + h * e)[0] - design.cost(p - h * e)[0]) / (2 * h) for e in np.eye(len(p))]
+    assert np.abs(slope - expected).max() < 1e-4 * max(1.0, np.abs(expected).max())
+
+
+def test_designed_motion_is_better_than_random_ones_and_keeps_all_limits(model):
+    box = Box("l3", (-0.6, -0.6, -0.5), (0.6, 0.6, 0.8))
+    limits = motion_limits(model, effort=[40.0, 35.0, 35.0])
+    found = exciting_motion(model, (10.0, 4), boxes=(box,), limits=limits, search=Search(starts=10, rounds=60))
+    assert found.condition < 0.5 * np.median(found.random) and max(found.margins.values()) <= 1
+    assert set(found.margins) == {"position", "velocity", "acceleration", "effort", "box"}
+    q, qd, qdd = dense(found.motion)
+    assert (q >= limits.lower).all() and (q <= limits.upper).all()
+    assert (np.abs(qd) <= limits.velocity).all() and (np.abs(qdd) <= limits.acceleration).all()
+    assert (np.abs(model.torque(q, qd, qdd, model.prior)) <= limits.effort).all()
+    place = frame_positions(model, ["l3"])(q)[:, 0]
+    assert (place >= box.lower).all() and (place <= box.upper).all()
+    assert np.abs(qd[[0, -1]]).max() < 1e-9 and np.abs(qdd[[0, -1]]).max() < 1e-8  # starts and ends at rest
+    W = model.regressor(*found.motion(found.motion.times(80)))
+    assert np.isclose(np.linalg.cond(W.reshape(-1, W.shape[-1])), found.condition, rtol=1e-4)
+    again = exciting_motion(model, (10.0, 4), boxes=(box,), limits=limits, search=Search(starts=10, rounds=60))
+    assert np.array_equal(again.motion.sine, found.motion.sine)
+
+
+def test_information_is_what_is_maximised_when_asked(model):
+    search = Search(starts=5, rounds=30)
+    most = exciting_motion(model, (10.0, 3), "information", search=search)
+    least = exciting_motion(model, (10.0, 3), "condition", search=search)
+    assert most.information > least.information
+
+
+def test_impossible_limits_are_told(model):
+    with pytest.raises(ConvergenceError, match="effort"):
+        exciting_motion(model, (10.0, 2), limits=motion_limits(model, effort=0.5), search=Search(2, 2))
+    with pytest.raises(InputError, match="'yaw' has the lower limit 1"):
+        motion_limits(model, lower=[1, 0, 0], upper=[0.5, 1, 1])
+    with pytest.raises(InputError, match="jerk"):
+        motion_limits(model, jerk=3.0)
+    bare = replace(model.mechanism, joints=tuple(replace(j, limits=type(j.limits)()) for j in model.mechanism.joints))
+    assert np.allclose(motion_limits(torque_model(bare)).upper, [np.pi, np.pi, 0.5])
+    assert isinstance(model.mechanism.joints[1].rotor.ratio, Fraction)
+
+
+def test_motion_is_written_as_csv_and_drawing():
+    motion = FourierMotion(("a", "b<1>"), 2.0, np.zeros(2), np.ones((2, 1)), np.zeros((2, 1)))
+    lines = motion.csv(rate=10).splitlines()
+    assert lines[0] == "t,q_a,q_b<1>,qd_a,qd_b<1>,qdd_a,qdd_b<1>" and len(lines) == 22
+    row = dict(zip(lines[0].split(","), map(float, lines[6].split(",")), strict=True))
+    assert row["t"] == 0.5 and np.isclose(row["q_a"], 1.0) and np.isclose(row["qdd_a"], -(np.pi**2))
+    from xml.etree import ElementTree
+
+    drawing = ElementTree.fromstring(motion.svg())
+    assert len([e for e in drawing.iter() if e.tag.endswith("polyline")]) == 6
