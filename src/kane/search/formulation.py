@@ -17,6 +17,7 @@ from kane.kinematics.vectors import INDEX
 from kane.mechanism.model import Mechanism
 from kane.rewrite.alternatives import copied
 from kane.search.placement import slide_origins, slides
+from kane.search.recursion import FORMS, Form
 from kane.search.regroup import CLEARED, OWN, Split, regroup_with, second_moment
 
 # operations that a parameter of a body costs where nothing is zero: (mass, first moment, J_ii, J_ij)
@@ -33,7 +34,11 @@ class Formulation:
 
     slides: tuple[tuple[int, int], ...] = ()
     splits: tuple[tuple[int, Split], ...] = ()
-    second: tuple[int, ...] = ()
+    forms: tuple[tuple[int, Form], ...] = ()
+
+    def with_form(self, node: int, form: Form) -> Formulation:
+        kept = tuple(item for item in self.forms if item[0] != node)
+        return replace(self, forms=tuple(sorted((*kept, (node, form)))))
 
     def with_split(self, node: int, split: Split) -> Formulation:
         kept = tuple(item for item in self.splits if item[0] != node)
@@ -112,28 +117,44 @@ Price = Callable[[Formulation], float]
 def descend(system: System, price: Price, shortlist_size: int, sweeps: int = 1) -> Formulation:
     """A cheap formulation by coordinate descent: origins, then splits and forms from the tips to the root.
 
-    system: as derived; shortlist_size: splits tried at each turn; sweeps: 0 leaves the usual base parameters.
+    system: as derived; shortlist_size: splits tried at each turn; sweeps: 0 leaves the usual base parameters.  The descent starts once
+    with all inertia forces in tensors, once in second moments.
     """
     nodes = range(len(system.k.motions))
-    best = Formulation()
-    least = price(best)
+    placed = Formulation()
+    least = price(placed)
     for node in (*nodes, *nodes) if sweeps else nodes:
-        trials = [replace(best, slides=(*best.slides, (node, which))) for which in range(_choices(system, best, node))]
-        for trial in trials:
+        for which in range(_choices(system, placed, node)):
+            trial = replace(placed, slides=(*placed.slides, (node, which)))
             if (cost := price(trial)) < least:
-                best, least = trial, cost
+                placed, least = trial, cost
+                break
+    found = [(least, placed)]
+    for form in FORMS[:2] if sweeps else ():
+        start = replace(placed, forms=tuple((node, form) for node in nodes))
+        found.append(_improved(system, price, start, shortlist_size, sweeps))
+    return min(found, key=lambda item: item[0])[1]
+
+
+def _improved(
+    system: System, price: Price, best: Formulation, shortlist_size: int, sweeps: int
+) -> tuple[float, Formulation]:
+    least = price(best)
+    placed = _placed(system, best)
     for _ in range(sweeps):
         before = least
-        for node in reversed(nodes):
-            placed = _placed(system, best)
+        for node in reversed(range(len(system.k.motions))):
+            for form in FORMS:
+                trial = best.with_form(node, form)
+                if trial != best and (cost := price(trial)) < least:
+                    best, least = trial, cost
             for split in shortlist(placed, best, node, shortlist_size):
-                for second in _forms(best, node, placed.k.tree.nodes[node].parent):
-                    trial = replace(best.with_split(node, split), second=second)
-                    if trial != best and (cost := price(trial)) < least:
-                        best, least = trial, cost
+                trial = best.with_split(node, split)
+                if trial != best and (cost := price(trial)) < least:
+                    best, least = trial, cost
         if least == before:
             break
-    return best
+    return least, best
 
 
 def _placed(system: System, formulation: Formulation) -> System:
@@ -146,12 +167,3 @@ def _placed(system: System, formulation: Formulation) -> System:
 
 def _choices(system: System, formulation: Formulation, node: int) -> int:
     return min(2, len(slides(_placed(system, formulation).k, node)))
-
-
-def _forms(formulation: Formulation, node: int, parent: int) -> Iterator[tuple[int, ...]]:
-    """The forms of a node and its parent: as they are, and each other combination."""
-    rest = set(formulation.second) - {node, parent}
-    pair = [n for n in (node, parent) if n != ROOT]
-    for size in range(len(pair) + 1):
-        for chosen in itertools.combinations(pair, size):
-            yield tuple(sorted(rest | set(chosen)))

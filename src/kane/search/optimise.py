@@ -116,7 +116,7 @@ def _searched(
         if plain is not None and cost(plain) < cost(best):
             best = _kept(trail, task, "origins and base parameters", best, plain)
         else:
-            formulation = Formulation() if formulation.slides or formulation.splits else formulation
+            formulation = Formulation() if formulation != Formulation() else formulation
     if effort != "low":
         best = _local(best, mechanism, parameters, task, formulation, BUDGETS[effort], seed, trail)
     if best is start.program or not equal(best, start.program):
@@ -137,7 +137,7 @@ def _plain(
     system = formulated(mechanism, parameters, formulation, base=base)
     if system is None:
         return None
-    outputs = BUILDS[task](system, formulation.second, False)
+    outputs = BUILDS[task](system, dict(formulation.forms), False)
     return task_program(find_task(task), system, outputs)
 
 
@@ -164,7 +164,7 @@ def _local(
     if formulation is not None:
         system = formulated(mechanism, parameters, formulation, graph)
         assert system is not None
-        made = BUILDS[task](system, formulation.second, True)
+        made = BUILDS[task](system, dict(formulation.forms), True)
         first = task_program(find_task(task), system, made)
         if cost(first) <= cost(best):
             outputs = [list(refs) for _, _, refs in made]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from kane.equations.composite import mass_matrix
 from kane.equations.forward import elimination_order, factorise, solve
@@ -10,57 +10,68 @@ from kane.equations.system import System
 from kane.equations.tasks.task import Outputs
 from kane.graph.arena import Ref
 from kane.kinematics import vectors as v
-from kane.search.recursion import inverse_dynamics
+from kane.kinematics.vectors import Vec
+from kane.search.recursion import Form, ask_for_all, inverse_dynamics
 
-Build = Callable[[System, Collection[int], bool], Outputs]
+Forms = Mapping[int, Form]
+Build = Callable[[System, Forms, bool], Outputs]
 
 
-def _inverse(system: System, second: Collection[int], every: bool) -> Outputs:
+def _forces(
+    system: System, u: Sequence[Ref], udot: Sequence[Ref], gravity: Vec, forms: Forms, every: bool
+) -> list[Ref]:
+    tau = inverse_dynamics(system, u, udot, gravity, forms)
+    if every:
+        ask_for_all(system, u, udot, gravity)
+    return tau
+
+
+def _inverse(system: System, forms: Forms, every: bool) -> Outputs:
     s = system.k.symbols
-    return [("tau", (system.nv,), inverse_dynamics(system, s.u, s.udot, system.gravity, second, every))]
+    return [("tau", (system.nv,), _forces(system, s.u, s.udot, system.gravity, forms, every))]
 
 
-def _inertia_forces(system: System, second: Collection[int], every: bool) -> Outputs:
+def _inertia_forces(system: System, forms: Forms, every: bool) -> Outputs:
     s = system.k.symbols
-    tau = inverse_dynamics(system, s.u, s.udot, v.ZERO, second, every)
+    tau = _forces(system, s.u, s.udot, v.ZERO, forms, every)
     return [("F_star", (system.nv,), [system.g.neg(x) if x > 1 else 0 for x in tau])]
 
 
-def _bias(system: System, second: Collection[int], every: bool) -> Outputs:
-    return [("bias", (system.nv,), _bias_forces(system, second, every))]
+def _bias(system: System, forms: Forms, every: bool) -> Outputs:
+    return [("bias", (system.nv,), _bias_forces(system, forms, every))]
 
 
-def _bias_forces(system: System, second: Collection[int], every: bool) -> list[Ref]:
-    return inverse_dynamics(system, system.k.symbols.u, _zeros(system), system.gravity, second, every)
+def _bias_forces(system: System, forms: Forms, every: bool) -> list[Ref]:
+    return _forces(system, system.k.symbols.u, _zeros(system), system.gravity, forms, every)
 
 
-def _gravity(system: System, second: Collection[int], every: bool) -> Outputs:
+def _gravity(system: System, forms: Forms, every: bool) -> Outputs:
     zeros = _zeros(system)
-    return [("gravity", (system.nv,), inverse_dynamics(system, zeros, zeros, system.gravity, second, every))]
+    return [("gravity", (system.nv,), _forces(system, zeros, zeros, system.gravity, forms, every))]
 
 
 def _zeros(system: System) -> list[Ref]:
     return [system.g.zero] * system.nv
 
 
-def _mass_matrix(system: System, second: Collection[int], every: bool) -> list[list[Ref]]:
+def _mass_matrix(system: System, forms: Forms, every: bool) -> list[list[Ref]]:
     """M by composite bodies; `every`: its columns also as the forces of unit accelerations."""
     M = mass_matrix(system.k, system.bodies, system.rotors)
     for column in range(system.nv if every else 0):
         unit = [system.g.one if r == column else system.g.zero for r in range(system.nv)]
-        inverse_dynamics(system, _zeros(system), unit, v.ZERO, second, every)
+        _forces(system, _zeros(system), unit, v.ZERO, forms, every)
     return M
 
 
-def _mass(system: System, second: Collection[int], every: bool) -> Outputs:
-    return [("M", (system.nv, system.nv), [e for row in _mass_matrix(system, second, every) for e in row])]
+def _mass(system: System, forms: Forms, every: bool) -> Outputs:
+    return [("M", (system.nv, system.nv), [e for row in _mass_matrix(system, forms, every) for e in row])]
 
 
-def _forward(system: System, second: Collection[int], every: bool) -> Outputs:
+def _forward(system: System, forms: Forms, every: bool) -> Outputs:
     """udot by L^T D L of the mass matrix."""
     g = system.g
-    bias = _bias_forces(system, second, every)
-    M = _mass_matrix(system, second, every)
+    bias = _bias_forces(system, forms, every)
+    M = _mass_matrix(system, forms, every)
     factor = factorise(g, M, elimination_order(system.k), system.k.coordinates.speeds)
     right = [g.sub(t, b) for t, b in zip(system.vector("tau"), bias, strict=True)]
     return [("qdd", (system.nv,), solve(g, factor, right))]
