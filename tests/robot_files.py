@@ -24,6 +24,12 @@ REFUSED = {
     "erd/alex_description/urdf/alex_psyonic_hands.urdf": "mimics",
 }
 
+# joints that move no inertia (hands without mass): a joint that is named in the refusal
+MASSLESS = {
+    "erd/romeo_description/urdf/romeo.urdf": "RHand",
+    "erd/romeo_description/urdf/romeo_laas_small.urdf": "r_gripper_joint",
+}
+
 
 @cache
 def robot_files() -> dict[str, Path]:
@@ -33,8 +39,14 @@ def robot_files() -> dict[str, Path]:
 
 
 def load(name: str, base: str) -> Mechanism:
-    """The mechanism of a file, non-physical inertia accepted, without rotors (pinocchio reads none)."""
+    """The mechanism of a file, non-physical inertia accepted, without rotors (pinocchio reads none).
+
+    Those with joints that move no inertia, which kane.load refuses, are taken as they are: forward dynamics has no
+    answer for them, the other tasks have.
+    """
     mechanism = read(robot_files()[name], base=base)  # type: ignore[arg-type]
+    if name in MASSLESS:
+        return without_rotors(mechanism)
     return without_rotors(judge(mechanism, "accept"))
 
 

@@ -187,6 +187,8 @@ def _definite(f: Functions, s: States, physical: bool) -> list[Check]:
     if not physical:
         return [*checks, skipped("M positive definite", "the description has non-physical inertia")]
     diagonal = np.sqrt(np.abs(np.einsum("...ii->...i", M)))
+    if not diagonal.all():
+        return [*checks, Check("M positive definite", 1.0, 0.0, False, "a speed moves no inertia")]
     scaled = M / (diagonal[..., :, None] * diagonal[..., None, :])
     low = float(np.linalg.eigvalsh(scaled).min()) if np.isfinite(scaled).all() else float("nan")
     note = f"smallest eigenvalue of M with unit diagonal: {low:.3g}"

@@ -201,10 +201,10 @@ def _errors(f: Functions, s: Mapping[str, Array], e: Mapping[str, Array]) -> dic
     plain = {"mass_matrix": "M", "gravity_forces": "gravity", "potential_energy": "V"}
     for task, key in plain.items():
         if task in f:
-            result[task] = relative(f(task, q=q) - e[key], e[key], np.ones_like(e[key][..., :1]) * 1e-3)
+            result[task] = relative(f(task, q=q) - e[key], e[key], M)
     for task, key in {"bias_forces": "bias", "kinetic_energy": "T"}.items():
         if task in f:
-            result[task] = relative(f(task, q=q, qd=u) - e[key], e[key])
+            result[task] = relative(f(task, q=q, qd=u) - e[key], e[key], M)
     if "coriolis_matrix" in f:
         C = f("coriolis_matrix", q=q, qd=u)
         Cu = _product(np.abs(e["C"]), np.abs(u))
@@ -313,7 +313,7 @@ def compare_mujoco(
         for task, value in expected.items():
             if task in f:
                 made = f(task, q=q) if task == "mass_matrix" else f(task, q=q, qd=u)
-                errors[task] = max(errors[task], relative((made - value)[None], value[None]))
+                errors[task] = max(errors[task], relative((made - value)[None], value[None], expected["mass_matrix"][None]))
     return tuple(check(f"MuJoCo: {task}", errors[task], TOLERANCE) for task in errors if task in f)
 
 
