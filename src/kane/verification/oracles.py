@@ -313,7 +313,8 @@ def compare_mujoco(
         for task, value in expected.items():
             if task in f:
                 made = f(task, q=q) if task == "mass_matrix" else f(task, q=q, qd=u)
-                errors[task] = max(errors[task], relative((made - value)[None], value[None], expected["mass_matrix"][None]))
+                sizes = (value[None], expected["mass_matrix"][None])
+                errors[task] = max(errors[task], relative((made - value)[None], *sizes))
     return tuple(check(f"MuJoCo: {task}", errors[task], TOLERANCE) for task in errors if task in f)
 
 
