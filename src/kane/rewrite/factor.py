@@ -12,6 +12,7 @@ import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from kane.graph.arena import Graph, Ref
 
@@ -78,141 +79,138 @@ def factor(polynomials: Sequence[Polynomial], inputs: int, constants: frozenset[
             value = polynomial[literals]
             if value:
                 free = tuple(v for v in literals if v in constants)
-                terms.append(Product(1 if value > 0 else -1, (abs(value), free), tuple(v for v in literals if v not in constants)))
+                state = tuple(v for v in literals if v not in constants)
+                terms.append(_Term(1 if value > 0 else -1, work.weight((abs(value), free)), state))
         work.add_sum(terms)
-    outputs = len(polynomials)
+    work.outputs = len(polynomials)
     while work.step():
         pass
-    sums = [tuple(work.terms[t] for t in sorted(work.sums[k])) for k in range(len(work.sums))]
-    return Factored(inputs, tuple(sums[outputs:]), tuple(sums[:outputs]))
+    sums = [
+        tuple(Product(t.sign, work.weights[t.weight], t.literals) for _, t in sorted((k, work.terms[k]) for k in terms))
+        for terms in work.sums
+    ]
+    return Factored(inputs, tuple(sums[work.outputs :]), tuple(sums[: work.outputs]))
 
 
-def cost(p: Product) -> int:
-    """Multiplications of a product."""
-    return max(0, len(p.literals) - 1 + (p.weight != _UNIT and bool(p.literals)))
+class _Term(NamedTuple):
+    """sign * weight * product of literals, the weight by its place in a table (0: one)."""
+
+    sign: int
+    weight: int
+    literals: Literals
+
+    @property
+    def cost(self) -> int:
+        """Multiplications."""
+        size = len(self.literals)
+        return size - 1 + (self.weight > 0) if size else 0
 
 
-Pair = tuple[int, int]  # two literals, or (-1 - place of a weight, literal)
-Divisor = tuple[Product, Product]
+Pair = tuple[int, int]  # two literals, or (-weight, literal)
+Sum = tuple[int, int, Literals, int, Literals]  # weight a, weight b, literals a, relative sign, literals b
 
 
 class _Work:
     """Sums of products while they are rewritten; candidates are kept up to date term by term."""
 
     def __init__(self, inputs: int) -> None:
-        self.inputs = inputs
-        self.terms: dict[int, Product] = {}
+        self.inputs, self.outputs = inputs, 0
+        self.terms: dict[int, _Term] = {}
         self.owner: dict[int, int] = {}
         self.sums: list[dict[int, None]] = []
-        self.outputs = 0
+        self.weights: list[Weight] = [_UNIT]
+        self._weight_place: dict[Weight, int] = {_UNIT: 0}
+        self._ratios: dict[tuple[int, int], int] = {}
         self.pairs: dict[Pair, dict[int, None]] = {}
-        self.divisors: dict[Divisor, dict[tuple[int, int], None]] = {}
-        self.of_term: dict[int, list[tuple[Divisor, tuple[int, int]]]] = {}
-        self.weights: dict[Weight, int] = {}
-        self.weight_list: list[Weight] = []
-        self.queue: list[tuple[int, int, tuple[object, ...], object]] = []
+        self.divisors: dict[Sum, dict[tuple[int, int], int]] = {}  # places (two terms) -> what they save
+        self.saved: dict[Sum, int] = {}
+        self.of_term: dict[int, list[tuple[Sum, tuple[int, int]]]] = {}
+        self.queue: list[tuple[int, int, tuple[object, ...]]] = []
         self.next_term = 0
+
+    def weight(self, weight: Weight) -> int:
+        place = self._weight_place.get(weight)
+        if place is None:
+            place = self._weight_place[weight] = len(self.weights)
+            self.weights.append(weight)
+        return place
+
+    def _ratio(self, a: int, b: int) -> int | None:
+        """The weight b / a; None when they hold different constant variables."""
+        key = (a, b)
+        known = self._ratios.get(key)
+        if known is None:
+            (x, free_a), (y, free_b) = self.weights[a], self.weights[b]
+            known = self._ratios[key] = self.weight((y / x, ())) if free_a == free_b else -1
+        return None if known < 0 else known
 
     # bookkeeping
 
-    def add_sum(self, products: Sequence[Product], output: bool = True) -> int:
+    def add_sum(self, terms: Sequence[_Term]) -> None:
         self.sums.append({})
-        self.outputs += output
-        for p in products:
-            self.add_term(len(self.sums) - 1, p)
-        return len(self.sums) - 1
+        for t in terms:
+            self.add_term(len(self.sums) - 1, t)
 
-    def add_term(self, owner: int, p: Product) -> None:
+    def add_term(self, owner: int, t: _Term) -> None:
         for other in self.sums[owner]:  # equal products merge
-            q = self.terms[other]
-            if q.literals == p.literals and q.weight[1] == p.weight[1]:
-                total = q.sign * q.weight[0] + p.sign * p.weight[0]
+            u = self.terms[other]
+            if u.literals == t.literals and self.weights[u.weight][1] == self.weights[t.weight][1]:
+                free = self.weights[t.weight][1]
+                total = u.sign * self.weights[u.weight][0] + t.sign * self.weights[t.weight][0]
                 self.remove_term(other)
                 if total:
-                    self.add_term(owner, Product(1 if total > 0 else -1, (abs(total), p.weight[1]), p.literals))
+                    self.add_term(owner, _Term(1 if total > 0 else -1, self.weight((abs(total), free)), t.literals))
                 return
         index = self.next_term
         self.next_term += 1
-        self.terms[index], self.owner[index] = p, owner
-        self.of_term[index] = []
-        for pair in self._pairs_of(p):
-            self.pairs.setdefault(pair, {})[index] = None
-            self._push_pair(pair)
+        self.terms[index], self.owner[index] = t, owner
+        own = self.of_term[index] = []
+        for pair in _pairs_of(t):
+            places = self.pairs.setdefault(pair, {})
+            places[index] = None
+            if len(places) > 1:
+                heapq.heappush(self.queue, (1 - len(places), 1, pair))
         for other in self.sums[owner]:
-            divisor = self._divisor(self.terms[other], p)
-            if divisor is not None:
-                place = (other, index)
-                self.divisors.setdefault(divisor, {})[place] = None
-                self.of_term[index].append((divisor, place))
-                self.of_term[other].append((divisor, place))
-                self._push_divisor(divisor)
+            divisor, saved = self._divisor(self.terms[other], t)
+            if saved <= 0:
+                continue
+            place = (other, index)
+            self.divisors.setdefault(divisor, {})[place] = saved
+            total_saved = self.saved[divisor] = self.saved.get(divisor, 0) + saved
+            own.append((divisor, place))
+            self.of_term[other].append((divisor, place))
+            gain = total_saved - _own_cost(divisor)
+            if gain > 0:
+                heapq.heappush(self.queue, (-gain, 0, divisor))
         self.sums[owner][index] = None
 
-    def remove_term(self, index: int) -> Product:
-        p = self.terms.pop(index)
+    def remove_term(self, index: int) -> _Term:
+        t = self.terms.pop(index)
         del self.sums[self.owner.pop(index)][index]
-        for pair in self._pairs_of(p):
+        for pair in _pairs_of(t):
             self.pairs[pair].pop(index, None)
         for divisor, place in self.of_term.pop(index):
-            self.divisors[divisor].pop(place, None)
-        return p
+            self.saved[divisor] -= self.divisors[divisor].pop(place, 0)
+        return t
 
-    def _pairs_of(self, p: Product) -> list[Pair]:
-        found: dict[Pair, None] = {}
-        for i, a in enumerate(p.literals):
-            for b in p.literals[i + 1 :]:
-                found[a, b] = None
-        if p.weight != _UNIT:
-            place = self._weight(p.weight)
-            for a in p.literals:
-                found[-1 - place, a] = None
-        return list(found)
-
-    def _weight(self, weight: Weight) -> int:
-        if weight not in self.weights:
-            self.weights[weight] = len(self.weight_list)
-            self.weight_list.append(weight)
-        return self.weights[weight]
-
-    def _divisor(self, a: Product, b: Product) -> Divisor | None:
-        """The two-term sum of a + b without their common factor, scaled so that its first term has weight 1 where weights allow."""
+    def _divisor(self, a: _Term, b: _Term) -> tuple[Sum, int]:
+        """The sum a + b without its common factor, its first weight 1 where weights allow, and the operations it takes."""
         common = _common(a.literals, b.literals)
         left, right = _without(a.literals, common), _without(b.literals, common)
         if (len(left), left) > (len(right), right):
             a, b, left, right = b, a, right, left
-        sign = a.sign * b.sign
-        if a.weight[1] == b.weight[1]:
-            return Product(1, _UNIT, left), Product(sign, (b.weight[0] / a.weight[0], ()), right)
-        return Product(1, a.weight, left), Product(sign, b.weight, right)
+        ratio = self._ratio(a.weight, b.weight)
+        outside = len(common) + (a.weight > 0) if ratio is not None else len(common)
+        divisor = (a.weight, b.weight, left, a.sign * b.sign, right) if ratio is None else (0, ratio, left, a.sign * b.sign, right)
+        return divisor, a.cost + b.cost + 1 - outside
 
-    # gains
+    # one extraction
 
-    def _push_pair(self, pair: Pair) -> None:
-        gain = self.pair_gain(pair)
-        if gain > 0:
-            heapq.heappush(self.queue, (-gain, 1, pair, pair))
+    def _gain(self, divisor: Sum) -> int:
+        return sum(self.divisors[divisor][place] for place in self._places(divisor)) - _own_cost(divisor)
 
-    def _push_divisor(self, divisor: Divisor) -> None:
-        gain = self.divisor_gain(divisor)
-        if gain > 0:
-            heapq.heappush(self.queue, (-gain, 0, _divisor_key(divisor), divisor))
-
-    def pair_gain(self, pair: Pair) -> int:
-        return len(self.pairs.get(pair, ())) - 1
-
-    def divisor_gain(self, divisor: Divisor) -> int:
-        places = self.places(divisor)
-        if not places:
-            return 0
-        own = cost(divisor[0]) + cost(divisor[1]) + 1
-        saved = 0
-        for a, b in places:
-            p, q = self.terms[a], self.terms[b]
-            saved += cost(p) + cost(q) + 1 - cost(self._replaced(divisor, p, q, self.inputs + len(self.sums)))
-        return saved - own
-
-    def places(self, divisor: Divisor) -> list[tuple[int, int]]:
-        """Occurrences that share no term, and not those that are a whole definition of the same sum."""
+    def _places(self, divisor: Sum) -> list[tuple[int, int]]:
+        """Occurrences that share no term."""
         used: set[int] = set()
         result = []
         for a, b in self.divisors.get(divisor, ()):
@@ -221,30 +219,16 @@ class _Work:
                 result.append((a, b))
         return result
 
-    def _replaced(self, divisor: Divisor, p: Product, q: Product, variable: int) -> Product:
-        """The product that stands for p + q when the divisor is a variable."""
-        common = _common(p.literals, q.literals)
-        left = _without(p.literals, common)
-        first = p if left == divisor[0].literals else q
-        literals = tuple(sorted((*common, variable)))
-        if divisor[0].weight == _UNIT and p.weight[1] == q.weight[1]:
-            return Product(first.sign, first.weight, literals)
-        return Product(first.sign, _UNIT, literals)
-
-    # one extraction
-
     def step(self) -> bool:
         """Take out the candidate that saves most; False when none saves anything."""
         while self.queue:
-            gain, kind, _, candidate = heapq.heappop(self.queue)
-            now = self.pair_gain(candidate) if kind else self.divisor_gain(candidate)  # type: ignore[arg-type]
+            gain, kind, candidate = heapq.heappop(self.queue)
+            now = len(self.pairs[candidate]) - 1 if kind else self._gain(candidate)  # type: ignore[index,arg-type]
             if now <= 0:
                 continue
-            if now != -gain:
-                key = candidate if kind else _divisor_key(candidate)  # type: ignore[arg-type]
-                heapq.heappush(self.queue, (-now, kind, key, candidate))  # type: ignore[arg-type]
-                if now < -gain:
-                    continue
+            if now < -gain:
+                heapq.heappush(self.queue, (-now, kind, candidate))
+                continue
             if kind:
                 self._extract_pair(candidate)  # type: ignore[arg-type]
             else:
@@ -255,33 +239,39 @@ class _Work:
     def _extract_pair(self, pair: Pair) -> None:
         variable = self.inputs + len(self.sums) - self.outputs
         changed = [(self.owner[t], self.remove_term(t)) for t in list(self.pairs[pair])]
-        if pair[0] < 0:
-            weight = self.weight_list[-1 - pair[0]]
-            self.add_sum([Product(1, weight, (pair[1],))], output=False)
-        else:
-            self.add_sum([Product(1, _UNIT, pair)], output=False)
-        for owner, p in changed:
-            rest = _without(p.literals, (pair[1],) if pair[0] < 0 else pair)
-            literals = tuple(sorted((*rest, variable)))
-            self.add_term(owner, Product(p.sign, _UNIT if pair[0] < 0 else p.weight, literals))
+        weighted = pair[0] < 0
+        self.add_sum([_Term(1, -pair[0], (pair[1],)) if weighted else _Term(1, 0, pair)])
+        for owner, t in changed:
+            rest = _without(t.literals, (pair[1],) if weighted else pair)
+            self.add_term(owner, _Term(t.sign, 0 if weighted else t.weight, tuple(sorted((*rest, variable)))))
 
-    def _extract_divisor(self, divisor: Divisor) -> None:
+    def _extract_divisor(self, divisor: Sum) -> None:
         variable = self.inputs + len(self.sums) - self.outputs
         changed = []
-        for a, b in self.places(divisor):
+        weight_a, weight_b, left, sign, right = divisor
+        for a, b in self._places(divisor):
             owner = self.owner[a]
-            p, q = self.terms[a], self.terms[b]
-            changed.append((owner, self._replaced(divisor, p, q, variable)))
-            self.remove_term(a)
-            self.remove_term(b)
-        self.add_sum(divisor, output=False)
-        for owner, p in changed:
-            self.add_term(owner, p)
+            t, u = self.remove_term(a), self.remove_term(b)
+            common = _common(t.literals, u.literals)
+            first = t if _without(t.literals, common) == left else u
+            literals = tuple(sorted((*common, variable)))
+            changed.append((owner, _Term(first.sign, first.weight if weight_a == 0 else 0, literals)))
+        self.add_sum([_Term(1, weight_a, left), _Term(sign, weight_b, right)])
+        for owner, t in changed:
+            self.add_term(owner, t)
 
 
-def _divisor_key(divisor: Divisor) -> tuple[object, ...]:
-    a, b = divisor
-    return (a.literals, b.literals, a.weight, b.sign, b.weight)
+def _pairs_of(t: _Term) -> list[Pair]:
+    literals = t.literals
+    found = dict.fromkeys((a, b) for i, a in enumerate(literals) for b in literals[i + 1 :])
+    if t.weight:
+        found |= dict.fromkeys((-t.weight, a) for a in literals)
+    return list(found)
+
+
+def _own_cost(divisor: Sum) -> int:
+    weight_a, weight_b, left, _, right = divisor
+    return _Term(1, weight_a, left).cost + _Term(1, weight_b, right).cost + 1
 
 
 def _common(a: Literals, b: Literals) -> Literals:

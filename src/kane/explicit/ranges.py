@@ -1,0 +1,130 @@
+"""Ranges of motion and reference torques that an abbreviation is certified for; defaults from the robot's own limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kane.errors import InputError, ShapeError, UnknownNameError
+from kane.explicit.bounds import Box, certify, make_field
+from kane.explicit.evaluate import constant_values
+from kane.explicit.model import ExplicitModel
+from kane.mechanism.joints import joint_type
+from kane.mechanism.model import Limits
+
+Values = Mapping[str, float] | Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """q between lower and upper (rad, m), greatest |qd| and |qdd|, and reference torques (N m, N), all (n)."""
+
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+    speed: tuple[float, ...]
+    acceleration: tuple[float, ...]
+    reference: tuple[float, ...]
+
+    @property
+    def box(self) -> Box:
+        return Box(*(np.array(x) for x in (self.lower, self.upper, self.speed, self.acceleration)))
+
+    def describe(self, i: int) -> str:
+        """The ranges of one joint as text."""
+        return (
+            f"q in [{self.lower[i]:.6g}, {self.upper[i]:.6g}], |qd| <= {self.speed[i]:.6g}, "
+            f"|qdd| <= {self.acceleration[i]:.6g}"
+        )
+
+
+def default_ranges(
+    model: ExplicitModel,
+    *,
+    speed: Values | None = None,
+    acceleration: Values | None = None,
+    reference: Values | None = None,
+    lower: Values | None = None,
+    upper: Values | None = None,
+) -> Ranges:
+    """Ranges of a model: what is given, else the robot's limits.
+
+    Angles: the joint's limits, else the whole turn.  Speeds and reference torques: the joint's velocity and effort.
+    Accelerations: the joint's, else reference torque over the smallest value of a_ii (certified from below).
+    Raises InputError naming the joint when a limit is neither given nor in the description.
+    """
+    limits = _limits(model)
+    full = [(x.lower, x.upper) if x.lower is not None and x.upper is not None else (-np.pi, np.pi) for x in limits]
+    for i, x in enumerate(limits):
+        if not model.turns[i] and (x.lower is None or x.upper is None) and (lower is None or upper is None):
+            raise _missing(model, i, "range", "lower= and upper=")
+    low = _array(model, lower, [a for a, _ in full], "lower")
+    high = _array(model, upper, [b for _, b in full], "upper")
+    rates = _array(model, speed, [x.velocity for x in limits], "speed")
+    torques = _array(model, reference, [x.effort for x in limits], "reference")
+    partial = Ranges(low, high, rates, (0.0,) * model.n, torques)
+    smallest = smallest_diagonal(model, partial)
+    own = [x.acceleration if x.acceleration is not None else torques[i] / smallest[i] for i, x in enumerate(limits)]
+    return replace(partial, acceleration=_array(model, acceleration, own, "acceleration"))
+
+
+def _limits(model: ExplicitModel) -> list[Limits]:
+    result = [Limits() for _ in model.coordinates]
+    for joint in model.mechanism.joints:
+        if joint.mimic is None:
+            for name in joint_type(joint).coordinates(joint):
+                result[model.coordinates.index(name)] = joint.limits
+    return result
+
+
+def _array(model: ExplicitModel, given: Values | None, default: Sequence[float | None], what: str) -> tuple[float, ...]:
+    values = list(default)
+    if isinstance(given, Mapping):
+        for name, value in given.items():
+            if name not in model.coordinates:
+                known = ", ".join(model.coordinates)
+                raise UnknownNameError(f"{what}: there is no coordinate {name!r}; there are: {known}.", name=name)
+            values[model.coordinates.index(name)] = float(value)
+    elif given is not None:
+        if len(given) != model.n:
+            raise ShapeError(f"{what} has {len(given)} values, the robot has {model.n} coordinates.", name=what)
+        values = [float(x) for x in given]
+    result = []
+    for i, value in enumerate(values):
+        if value is None or not np.isfinite(value):
+            raise _missing(model, i, what, f"{what}=")
+        result.append(float(value))
+    return tuple(result)
+
+
+def _missing(model: ExplicitModel, i: int, what: str, flag: str) -> InputError:
+    name = model.coordinates[i]
+    return InputError(
+        f"The description gives no {what} for {name!r}, and a certificate needs one.",
+        name=name,
+        remedy=f"Give it with {flag}, or add the limit to the description.",
+    )
+
+
+def smallest_diagonal(model: ExplicitModel, ranges: Ranges) -> tuple[float, ...]:
+    """A certified lower bound of each a_ii over the range of q."""
+    constants = constant_values(model)
+    box = replace_box(ranges.box)
+    result: list[float] = []
+    for i in range(model.n):
+        terms = [(float(t.ratio) * constants[t.constant], t.factors) for t in model.A[i][i]]
+        least = sum(c for c, factors in terms if not factors)
+        size = sum(abs(c) for c, factors in terms if factors) + abs(least)
+        # the greatest of size - a_ii, which is nowhere negative
+        parts = [((), -c, factors) for c, factors in terms if factors] + [((), size - least, ())]
+        bound = certify(make_field(model.n, parts, box), box)
+        result.append(max(size - bound.upper, 1e-300))
+    return tuple(result)
+
+
+def replace_box(box: Box) -> Box:
+    """The same range of q without motion."""
+    return Box(box.lower, box.upper, np.zeros_like(box.speed), np.zeros_like(box.acceleration))
+
+
