@@ -297,7 +297,8 @@ def with_parameters(mechanism: Mechanism, values: Mapping[str, ScalarLike | None
 def lump(mechanism: Mechanism) -> Mechanism:
     """The mechanism with links that are fixed to each other made one link; the others stay as frames of it.
 
-    Masses, mass centres and tensors are exact: rationals, or formulas where angles are general.
+    Masses, mass centres and tensors are rationals, or formulas where angles are general; formulas of plain numbers that
+    outgrow 60 operations are rounded to doubles.
     """
     heads = body_heads(mechanism)
     above = {joint.child: joint for joint in mechanism.joints}

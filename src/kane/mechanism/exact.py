@@ -23,6 +23,7 @@ from kane.mechanism.model import (
 Rotation = tuple[Vector, Vector, Vector]
 _0, _1 = Fraction(0), Fraction(1)
 IDENTITY: Rotation = ((_1, _0, _0), (_0, _1, _0), (_0, _0, _1))
+_LONGEST = 60
 _SINES = {0: "0", 1: "1/2", 2: "sqrt(3)/2", 3: "1", 4: "sqrt(3)/2", 5: "1/2"}  # of multiples of pi/6
 
 
@@ -123,8 +124,26 @@ def pose(moves: Placement) -> tuple[Rotation, Vector]:
         if isinstance(move, Translate):
             p = plus(p, apply(R, move.by))
         else:
-            R = product(R, rotation(move))
-    return R, p
+            R = _rotation([[shortened(x) for x in row] for row in product(R, rotation(move))])
+    return R, _vector([shortened(x) for x in p])
+
+
+def shortened(value: Scalar) -> Scalar:
+    """The value; the nearest double where a formula of plain numbers has outgrown 60 operations.
+
+    Products of general rotations grow without end, and their digits are those of a double wherever they are used.
+    """
+    if not isinstance(value, Formula) or _operations(value, _LONGEST) <= _LONGEST or value.names():
+        return value
+    return f.exact(value.evaluate({}))
+
+
+def _operations(value: Formula, limit: int) -> int:
+    count, stack = 0, [value]
+    while stack and count <= limit:
+        count += 1
+        stack += stack.pop().args
+    return count
 
 
 def placed(inertia: Inertia, moves: Placement) -> Inertia:
@@ -142,7 +161,7 @@ def tensor(inertia: Inertia) -> tuple[Scalar, ...]:
     xx, xy, xz, yy, yz, zz = inertia.moments
     I: Rotation = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
     rows = [apply(I, row) for row in R]  # I is symmetric, so these are the rows of R I
-    return tuple(dot(rows[i], R[j]) for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)))
+    return tuple(shortened(dot(rows[i], R[j])) for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)))
 
 
 def together(parts: Sequence[Inertia]) -> Inertia:
@@ -174,7 +193,8 @@ def together(parts: Sequence[Inertia]) -> Inertia:
         )
         for k, own in enumerate(tensor(part)):
             moments[k] = f.add(moments[k], f.add(own, f.mul(part.mass, shift[k])))
-    a, b, c, e, g, h = moments
+    a, b, c, e, g, h = (shortened(m) for m in moments)
+    com = _vector([shortened(x) for x in com])
     sizes = [float(abs(m)) for part in parts for m in part.moments if isinstance(m, Fraction)]
     largest = max(sizes, default=0.0)
     rounding = sum(
