@@ -43,16 +43,25 @@ class Loading:
     snap: float = 1e-11
     "Angles this close to a multiple of pi/12 (rad) are taken as exact."
     rotors: bool | None = None
-    "Rotor inertia of bundled robots."
+    "Rotor inertia of the description, on or off."
+    motors: Path | None = None
+    "Motor table (CSV: joint, rotor_inertia, gear_ratio) whose rotors are put on."
     variant: str | None = None
     "Variant of a bundled robot."
+    strict: bool = False
+    "Repair nothing in the file; refuse instead."
+    convention: Literal["standard", "modified"] | None = None
+    "Convention of a DH table that does not say."
+    constraints: Literal["refuse", "ignore"] = "refuse"
+    "What to do with loops and tendons of MJCF."
     json: bool = False
     "Print one JSON object and nothing else."
 
     def load(self, robot: str) -> Robot:
         return load(
             robot, base=self.base, gravity=self.gravity, nonphysical=self.nonphysical, snap=self.snap,
-            rotors=self.rotors, variant=self.variant,
+            rotors=self.motors or self.rotors, variant=self.variant, strict=self.strict,
+            convention=self.convention, constraints=self.constraints,
         )  # fmt: skip
 
 

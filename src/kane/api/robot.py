@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from kane.errors import FormatError, UnknownNameError
+from kane.errors import FormatError, UnknownNameError, UnsupportedError
 from kane.kinematics.coordinates import find_coordinates
 from kane.mechanism import formula as f
 from kane.mechanism.formula import Scalar, ScalarLike
@@ -15,6 +15,7 @@ from kane.mechanism.model import ImportReport, Mechanism
 
 Base = Literal["fixed", "floating"]
 Nonphysical = Literal["refuse", "accept"]
+Rotors = bool | Mapping[str, tuple[ScalarLike, ScalarLike]] | str | Path | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,42 +114,69 @@ def robot_names() -> tuple[str, ...]:
     return tuple(names())
 
 
-def load(
+def load(  # noqa: PLR0913
     source: str | Path,
     *,
     base: Base = "fixed",
     gravity: Sequence[ScalarLike] | None = None,
     nonphysical: Nonphysical = "refuse",
     snap: float = 1e-11,
-    rotors: bool | None = None,
+    rotors: Rotors = None,
     variant: str | None = None,
+    strict: bool = False,
+    convention: Literal["standard", "modified"] | None = None,
+    constraints: Literal["refuse", "ignore"] = "refuse",
 ) -> Robot:
     """A robot from a file (.urdf, .xml MJCF, .xacro, .sdf, .csv .toml .json DH table), from URDF text, or bundled by
     name.
 
     base: "floating" lets the root move.  gravity: vector pointing where things fall (default: the file's, else (0, 0,
     -9.81)).  nonphysical: "accept" takes inertia that no body can have, and notes it.  snap: angles within this many
-    radians of a multiple of pi/12 are taken as exact.  rotors, variant: choices of bundled robots.  Raises InputError
-    and its kinds, naming file, line, element, value and the way out.
+    radians of a multiple of pi/12 are taken as exact.  rotors: False leaves rotors out; {joint: (inertia, ratio)} or a
+    motor table (CSV) puts them on.  variant: of a bundled robot.  strict: nothing in the file is repaired.  convention:
+    of a DH table that does not say.  constraints: "ignore" leaves loops and tendons of MJCF out.  Raises InputError and
+    its kinds, naming file, line, element, value and the way out.
     """
     from kane import formats, robots
+    from kane.formats.urdf import floating
     from kane.mechanism.checks import judge
 
     text = str(source)
     if text in robots.names():
-        mechanism = robots.load(text, variant=variant, rotors=rotors)
+        mechanism = robots.load(text, variant=variant, rotors=rotors if isinstance(rotors, bool) else None)
         accept: Nonphysical = "accept"
+        if base == "floating":
+            mechanism, _ = floating(mechanism)
     else:
         if "/" not in text and "." not in text and "<" not in text and not Path(text).exists():
             raise FormatError(
                 f"There is no file and no bundled robot named {text!r}.", name=text,
                 remedy=f"Bundled robots: {', '.join(robots.names())}.",
             )  # fmt: skip
-        mechanism = formats.read(source, base=base, snap=snap)
+        if variant is not None:
+            raise UnsupportedError("Only bundled robots have variants.", name=variant, remedy="Leave the variant out.")
+        mechanism = formats.read(
+            source, base=base, snap=snap, strict=strict, convention=convention, constraints=constraints
+        )
         accept = nonphysical
+    mechanism = _with_rotors(mechanism, rotors)
     if gravity is not None:
         mechanism = replace(mechanism, gravity=_vector(gravity))
     return Robot(judge(mechanism, accept))
+
+
+def _with_rotors(mechanism: Mechanism, rotors: Rotors) -> Mechanism:
+    """The mechanism with the rotors asked for; True asks for those of the description."""
+    from kane.formats import read_rotors
+    from kane.mechanism.edit import with_rotors
+
+    if rotors is None or rotors is True:
+        if rotors and not any(joint.rotor for joint in mechanism.joints):
+            raise UnsupportedError("The description has no rotors.", name="rotors", remedy="Give them by joint.")
+        return mechanism
+    if rotors is False:
+        return with_rotors(mechanism, {joint.name: None for joint in mechanism.joints if joint.rotor})
+    return with_rotors(mechanism, rotors if isinstance(rotors, Mapping) else read_rotors(rotors))
 
 
 def _vector(values: Sequence[ScalarLike]) -> tuple[Scalar, Scalar, Scalar]:
