@@ -21,7 +21,7 @@ from kane.native.text import Type
 
 _V = Type("double", 8)
 _D = Type("double", 1)
-NEAR = 0.05  # smallest relative pivot below which every stage is put on the constraints before its slope is taken
+NEAR = 0.3  # smallest relative pivot below which every stage is put on the constraints before its slope is taken
 RANK = 1e-10  # relative size below which a row depends on the others
 OUTPUTS = ("qdot", "M", "force", "A", "gamma", "rates", "rest", "powers", "inertia_power")
 # slots of ctx (8 bytes each)
@@ -356,7 +356,7 @@ def _newton(c: Code, s: dict[str, str], before: str, done: str, residual: str, m
     """One step of x, unless the residual is at rounding level already."""
     size = c(f"call double @largest(ptr {residual}, i64 {m})")
     scale = c(f"fadd double 1.0, {c(f'call double @largest(ptr {x}, i64 {n})')}")
-    tiny = c(f"fcmp ule double {size}, {c(f'fmul double {scale}, {_D.literal(1e-15)}')}")
+    tiny = c(f"fcmp ule double {size}, {c(f'fmul double {scale}, {_D.literal(1e-16)}')}")
     stalled = c(f"fcmp oge double {size}, {c(f'fmul double {c.get(before)}, 0.5')}")
     low = c(f"fcmp olt double {size}, {c(f'fmul double {scale}, {_D.literal(1e-12)}')}")
     c.put(c(f"or i1 {tiny}, {c(f'and i1 {stalled}, {low}')}"), done, "i1")
@@ -390,6 +390,11 @@ class ConstrainedCode:
     @property
     def project(self) -> int:
         return self.loaded.address("project")
+
+    @property
+    def pivot(self) -> int:
+        """Address of the smallest relative pivot at the last slope."""
+        return self.context + 8 * PIVOT
 
     @property
     def context(self) -> int:

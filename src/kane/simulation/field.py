@@ -19,12 +19,13 @@ _SLOPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_
 class Field:
     """A right-hand side as the loops see it: addresses `f`, `ctx` and `project` (0: none), `error` from Python code.
 
-    inputs: the array that held inputs are read from.
+    inputs: the array that held inputs are read from.  pivot: address of the constraints' smallest pivot, or 0.
     """
 
     def __init__(self, f: int, ctx: int, project: int, inputs: Array, keep: tuple[Any, ...]) -> None:
         self.f, self.ctx, self.project, self.inputs = f, ctx, project, inputs
         self.error: BaseException | None = None
+        self.pivot = 0
         self._keep = keep
 
 
@@ -47,10 +48,12 @@ def batch_field(driver: Driver, rate: NativeFunction, inputs: int, columns: int)
 
 def constrained_field(code: ConstrainedCode) -> Field:
     """The compiled rate of a system with constraints, and the projection onto them."""
-    return Field(code.slope, code.context, code.project, code.inputs, (code,))
+    field = Field(code.slope, code.context, code.project, code.inputs, (code,))
+    field.pivot = code.pivot
+    return field
 
 
-def python_field(slope: Callable[[float, Array, Array], Array], size: int, held: Array, ctx: int = 0, project: int = 0) -> Field:
+def python_field(slope: Callable[[float, Array, Array], Array], size: int, held: Array, code: ConstrainedCode | None = None) -> Field:
     """A function slope(t, y, held inputs) -> ydot.  What it raises ends the step; it is kept in `error`."""
     vector, number = ctypes.c_double * size, ctypes.c_double
     field: Field
@@ -69,5 +72,6 @@ def python_field(slope: Callable[[float, Array, Array], Array], size: int, held:
 
     callback = _SLOPE(call)
     f = ctypes.cast(callback, ctypes.c_void_p).value or 0
-    field = Field(f, ctx, project, held, (callback, slope))
+    field = Field(f, code.context if code else 0, code.project if code else 0, held, (callback, slope))
+    field.pivot = code.pivot if code else 0
     return field

@@ -71,6 +71,7 @@ class Loop:
         i[d.PADDED], i[d.LINES], i[d.CHUNKS] = padded, lines, padded // d.LANES // lines
         i[d.COLUMNS], i[d.STRIDE], i[d.CAPACITY], i[d.WANT_DENSE] = columns, self.stride, capacity, dense
         i[d.QUATERNIONS], i[d.FRESH] = self.table.ctypes.data, 1
+        i[d.PIVOT_AT] = field.pivot
 
     @property
     def t(self) -> float:

@@ -91,7 +91,7 @@ def make_field(driver: d.Driver, model: Model, source: Source) -> Field:
         held[:m] = source.value(t, y[:nq], y[nq:n])
         return np.asarray(call(code, t, y, layout.size))
 
-    return python_field(constrained, layout.size, code.inputs, code.context, code.project)
+    return python_field(constrained, layout.size, code.inputs, code)
 
 
 @dataclass(frozen=True, slots=True)
