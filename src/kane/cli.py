@@ -26,7 +26,8 @@ from kane.errors import KaneError
 from kane.robots.literature import published
 
 app = App(name="kane", version=__version__, help="Explicit equations of motion of robots and mechanisms.")
-out_console, err_console = Console(), Console(stderr=True)
+WIDE = 150  # columns where there is no terminal to fit
+out_console, err_console = Console(width=None if sys.stdout.isatty() else WIDE), Console(stderr=True)
 
 
 @Parameter(name="*")
@@ -152,6 +153,26 @@ def code(
 
     def show(result: dict[str, Any]) -> None:
         out_console.print("\n".join(f"Wrote {file}" for file in result["files"]), soft_wrap=True)
+
+    return _finish(result, loading, show)
+
+
+@app.command
+def bench(robot: str, *, libraries: Path | None = None, loading: Loading = DEFAULTS) -> int:
+    """Times beside the installed libraries'; --libraries: a folder with CasADi's C functions, TASK.so."""
+    with _progress(loading.json) as progress:
+        model = loading.load(robot)
+        result = work.bench_work(model, robot if Path(robot).exists() else None, libraries, progress)
+
+    def show(result: dict[str, Any]) -> None:
+        table = Table("task", "mode", "states", "layout", "kane, ns", "peer", "peer, ns", "ratio", "spread")
+        for r in result["rows"]:
+            beside = ["", ""] if r["peer_ns"] is None else [f"{r['peer_ns']:.0f}", f"{r['ratio']:.2f}"]
+            place = [r["task"], r["mode"], str(r["n"]), r["layout"], f"{r['ours_ns']:.0f}", r["peer"]]
+            table.add_row(*place, *beside, f"{r['spread']:.2f}")
+        named = ", ".join(f"{p['name']} {p['version']}" for p in result["peers"])
+        out_console.print(table)
+        out_console.print(f"{result['isa']}; CPU time of one core; peers: {named or 'none installed'}", highlight=False)
 
     return _finish(result, loading, show)
 

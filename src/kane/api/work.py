@@ -110,6 +110,22 @@ def counts_work(
     return {**header(robot, "counts"), "tasks": rows, "trail": trail}
 
 
+def bench_work(
+    robot: Robot, source: str | None, libraries: Path | None = None, progress: Progress = lambda text: None
+) -> dict[str, Any]:
+    """Times of ours beside the installed libraries', checked for equal results first, as `kane bench --json`."""
+    from kane.benchmark.peers import installed_peers
+    from kane.benchmark.run import TASKS as BENCH_TASKS
+    from kane.benchmark.run import bench
+
+    checks = check_work(robot, source, progress)["verification"]
+    floating = any(joint.type == "floating" for joint in robot.mechanism.joints)
+    peers = installed_peers(source, floating) if source is not None else ()
+    equations = derive(robot)
+    result = bench({task: equations.program(task) for task in BENCH_TASKS}, peers, libraries, progress)
+    return {**header(robot, "bench"), "verification": checks, **result}
+
+
 def code_notes(robot: Robot, equations: Equations) -> tuple[str, ...]:
     """Conventions for the header of generated code."""
     gravity = ", ".join(f"{x:g}" for x in robot.gravity)

@@ -1,0 +1,131 @@
+"""`kane bench`: correctness first, then our times beside the installed peers', one row a task, mode and layout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kane.benchmark.loop import casadi_function, casadi_loop, kane_loop
+from kane.benchmark.peers import Peer
+from kane.benchmark.timing import in_turn, timed
+from kane.graph.program import Program
+from kane.native import NativeFunction, compile_program
+from kane.native.host import this_host
+
+STATES = 1024
+BATCHES = (64, 4096)
+TASKS = (
+    "inverse_dynamics",
+    "mass_matrix",
+    "forward_dynamics",
+    "inverse_dynamics_derivatives",
+    "forward_dynamics_derivatives",
+)
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """ns a state, ours and a peer's, of one task; mode: single (a loop in machine code), batch, python (one call)."""
+
+    task: str
+    mode: str
+    n: int
+    layout: str
+    peer: str
+    ours_ns: float
+    peer_ns: float | None
+    spread: float
+
+    def as_dict(self) -> dict[str, Any]:
+        ratio = None if self.peer_ns is None else self.ours_ns / self.peer_ns
+        names = ("task", "mode", "n", "layout", "peer", "ours_ns", "peer_ns")
+        return {**{name: getattr(self, name) for name in names}, "ratio": ratio, "spread": self.spread}
+
+
+def bench(
+    programs: Mapping[str, Program], peers: tuple[Peer, ...], libraries: Path | None = None,
+    progress: Progress = lambda text: None,
+) -> dict[str, Any]:  # fmt: skip
+    """Rows of all tasks in the shape of `kane bench --json`.
+
+    programs: by task name.  peers: libraries called from Python.  libraries: a folder with functions in CasADi's
+    form, `TASK.so` (the
+    function of the same name), which are timed in the same machine-code loop as ours.
+    """
+    rows: list[Row] = []
+    for task, program in programs.items():
+        progress(f"{task}: compile")
+        f = compile_program(program)
+        progress(f"{task}: time")
+        rows += _single(task, f, libraries)
+        rows += _python(task, f, peers)
+        rows += _batch(task, f, peers)
+    named = [{"name": p.name, "version": p.version} for p in peers]
+    if libraries is not None:
+        named.append({"name": "CasADi library", "version": str(libraries)})
+    return {"isa": this_host().isa, "peers": named, "rows": [row.as_dict() for row in rows]}
+
+
+def states(program: Program, n: int, seed: int = 0) -> list[np.ndarray[Any, Any]]:
+    """Random rows for each input; quaternions are unit."""
+    rng = np.random.default_rng(seed)
+    arrays = [rng.uniform(-1, 1, (n, item.size)) for item in program.inputs]
+    for item, array in zip(program.inputs, arrays, strict=True):
+        for group in item.quaternions:
+            at = [item.labels.index(name) for name in group]
+            array[:, at] /= np.linalg.norm(array[:, at], axis=1, keepdims=True)
+    return arrays
+
+
+def _single(task: str, f: NativeFunction, libraries: Path | None) -> list[Row]:
+    """One state a call, in a loop of machine code."""
+    inputs = states(f.program, STATES)
+    outputs = [np.zeros((1, int(np.prod(out.shape)))) for out in f.program.outputs]
+    ours = kane_loop(f.address, inputs, outputs)
+    path = None if libraries is None else libraries / f"{task}.so"
+    if path is None or not path.exists():
+        t = timed(ours, STATES)
+        return [Row(task, "single", STATES, "rows", "", t.ns, None, t.spread)]
+    peer = casadi_loop(casadi_function(str(path), task), inputs)
+    a, b = in_turn([ours, peer], STATES)
+    return [Row(task, "single", STATES, "rows", "CasADi library", a.ns, b.ns, max(a.spread, b.spread))]
+
+
+def _python(task: str, f: NativeFunction, peers: tuple[Peer, ...]) -> list[Row]:
+    """One call from Python with fresh arrays; ours also with bound buffers."""
+    row = [np.ascontiguousarray(a[0]) for a in states(f.program, 1)]
+    bound = f.prepare(*row)
+    rows = []
+    for peer in peers:
+        call = peer.call(task)
+        if call is not None:
+            a, b = in_turn([lambda: f(*row), call], 1)
+            rows.append(Row(task, "python", 1, "fresh", peer.name, a.ns, b.ns, max(a.spread, b.spread)))
+    t = timed(bound, 1)
+    return [*rows, Row(task, "python", 1, "bound", "", t.ns, None, t.spread)]
+
+
+def _batch(task: str, f: NativeFunction, peers: tuple[Peer, ...]) -> list[Row]:
+    """Many states a call, rows (N, n) and columns (n, N), into arrays made before."""
+    rows = []
+    for n in BATCHES:
+        for layout in ("rows", "columns"):
+            inputs = states(f.program, n)
+            if layout == "columns":
+                inputs = [np.ascontiguousarray(a.T).T for a in inputs]
+            made = f(*inputs)
+            work: Callable[[], object] = lambda inputs=inputs, made=made: f(*inputs, out=made)  # type: ignore[misc]
+            loops = [(p, call) for p in peers if (call := p.call(task)) is not None]
+            if not loops:
+                t = timed(work, n)
+                rows.append(Row(task, "batch", n, layout, "", t.ns, None, t.spread))
+            for peer, call in loops:
+                a = timed(work, n)
+                b = timed(call, 1)
+                rows.append(Row(task, "batch", n, layout, f"{peer.name}, call by call", a.ns, b.ns, a.spread))
+    return rows
