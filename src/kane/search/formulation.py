@@ -5,23 +5,26 @@ has.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+import random
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import exp
 
+from kane.equations.derive import DIVISION
 from kane.equations.inertial import BodyInertia
-from kane.equations.system import Parameters, System, derive_system
-from kane.graph.arena import Graph, Ref
+from kane.equations.system import System
+from kane.graph.arena import STATE, Graph, Ref
 from kane.kinematics.motion import Kinematics
 from kane.kinematics.tree import ROOT
 from kane.kinematics.vectors import INDEX
-from kane.mechanism.model import Mechanism
-from kane.rewrite.alternatives import copied
+from kane.rewrite.alternatives import copied, needed
 from kane.search.placement import slide_origins, slides
 from kane.search.recursion import FORMS, Form
 from kane.search.regroup import CLEARED, OWN, Split, regroup_with, second_moment
 
 # operations that a parameter of a body costs where nothing is zero: (mass, first moment, J_ii, J_ij)
 WEIGHTS = (6, 10, 4, 7)
+HEAT = 4.0  # operations that the wandering search may lose at first
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +48,12 @@ class Formulation:
         return replace(self, splits=tuple(sorted((*kept, (node, split)), key=lambda item: item[0])))
 
 
-def formulated(
-    mechanism: Mechanism, parameters: Parameters, formulation: Formulation, graph: Graph | None = None,
-    base: System | None = None,
-) -> System | None:  # fmt: skip
-    """The system of a mechanism in this formulation; None where its splits have no solution.
+def formulated(base: System, formulation: Formulation, fresh: bool = True) -> System | None:
+    """The system in this formulation; None where its splits have no solution.
 
-    base: the mechanism's system as derived, to start from a copy of it.
+    base: as derived; `fresh`: in a copy of its graph, else in its graph.
     """
-    system = derive_system(mechanism, parameters, (), graph) if base is None else _copied(base)
-    system = slide_origins(system, {})
+    system = slide_origins(_copied(base) if fresh else base, {})
     for node, which in formulation.slides:
         amounts = slides(system.k, node)
         if which < len(amounts):
@@ -86,7 +85,8 @@ def body_weight(k: Kinematics, index: int, body: BodyInertia) -> int:
     cross = sum(body.tensor[INDEX[i][j]] > 1 for i, j in ((0, 1), (0, 2), (1, 2)))
     moments = sum(second_moment(g, body, i, i) > 1 for i in range(3))
     inertias = sum(body.tensor[INDEX[i][i]] > 1 for i in range(3))
-    del m
+    if m.axis is not None and len({body.tensor[INDEX[i][i]] for i in range(3) if i != m.axis}) == 1:
+        inertias -= 1  # round about its axis
     return (
         WEIGHTS[0] * (body.mass > 1) + WEIGHTS[1] * first + WEIGHTS[2] * min(moments, inertias) + WEIGHTS[3] * cross
     )  # fmt: skip
@@ -161,9 +161,50 @@ def _placed(system: System, formulation: Formulation) -> System:
     """The system with its origins slid, in a graph of its own."""
     placed = slide_origins(_copied(system), {})
     for node, which in formulation.slides:
-        placed = slide_origins(placed, {node: slides(placed.k, node)[which]})
+        amounts = slides(placed.k, node)
+        if which < len(amounts):
+            placed = slide_origins(placed, {node: amounts[which]})
     return placed
 
 
 def _choices(system: System, formulation: Formulation, node: int) -> int:
     return min(2, len(slides(_placed(system, formulation).k, node)))
+
+
+def wander(system: System, price: Price, start: Formulation, steps: int, seed: int) -> Formulation:
+    """Simulated annealing over formulations from a start: single changes of form, split and origin; the cheapest one seen."""
+    chance = random.Random(seed)
+    nodes, splits = len(system.k.motions), list(candidates())
+    now = best = start
+    cost = least = price(start)
+    for step in range(steps):
+        trial = _changed(system, now, chance.randrange(nodes), splits, chance)
+        if trial == now:
+            continue
+        new = price(trial)
+        heat = HEAT * (1 - step / steps)
+        if new <= cost or chance.random() < exp((cost - new) / heat):
+            now, cost = trial, new
+            if cost < least:
+                best, least = now, cost
+    return best
+
+
+def _changed(
+    system: System, old: Formulation, node: int, splits: Sequence[Split], chance: random.Random
+) -> Formulation:
+    kind = chance.random()
+    if kind < 0.1:
+        dropped = [item for item in old.slides if item[0] != node]
+        if len(dropped) < len(old.slides):
+            return replace(old, slides=tuple(dropped))
+        choices = _choices(system, old, node)
+        return replace(old, slides=(*old.slides, (node, chance.randrange(choices)))) if choices else old
+    trial = old.with_form(node, FORMS[chance.randrange(len(FORMS))]) if kind < 0.55 else old
+    return trial.with_split(node, splits[chance.randrange(len(splits))]) if kind > 0.4 else trial
+
+
+def operations(graph: Graph, refs: Sequence[Ref]) -> int:
+    """Additions and multiplications that these references need, divisions weighted."""
+    counted = [graph.op[n] for n in needed(graph, {}, (r >> 1 for r in refs)) if graph.level[n] == STATE]
+    return sum(1 if op in ("add", "mul") else DIVISION * (op in ("div", "sqrt")) for op in counted)

@@ -23,7 +23,7 @@ from kane.mechanism.model import Mechanism
 from kane.rewrite.alternatives import Alternatives, load, written
 from kane.rewrite.pairs import saturate
 from kane.rewrite.select import Selection, anneal
-from kane.search.formulation import Formulation, descend, formulated
+from kane.search.formulation import Formulation, descend, formulated, operations, wander
 from kane.search.tasks import BUILDS, serves
 
 Effort = Literal["low", "normal", "high"]
@@ -56,12 +56,13 @@ class Searched:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """shortlist: splits tried a turn; sweeps over the turns; steps of local search a value in use; rounds of it;
+    """shortlist: splits tried a turn; sweeps over the turns; wander: steps of annealing over formulations; steps of local search a value in use; rounds of it;
     heat; seeds;
     largest: operations up to which pairs of all values are compared."""
 
     shortlist: int
     sweeps: int
+    wander: int
     steps: int
     rounds: int
     heat: float
@@ -69,7 +70,7 @@ class Budget:
     largest: int = 900
 
 
-BUDGETS = {"normal": Budget(2, 1, 45, 2, 0.3, 1), "high": Budget(6, 2, 150, 5, 0.35, 3, 2500)}
+BUDGETS = {"normal": Budget(2, 1, 400, 45, 2, 0.3, 1), "high": Budget(6, 2, 4000, 150, 5, 0.35, 3, 2500)}
 
 
 def check_effort(effort: str) -> None:
@@ -111,8 +112,8 @@ def _searched(
     served = serves(system, task, external)
     small = start.program.counts.total <= BUDGETS["high"].largest
     if served and (effort == "low" or small):
-        formulation = _formulation(mechanism, parameters, system, task, effort)
-        plain = _plain(mechanism, parameters, task, formulation)
+        formulation = _formulation(system, task, effort, seed)
+        plain = _plain(system, task, formulation)
         if plain is not None and cost(plain) < cost(best):
             best = _kept(trail, task, "origins and base parameters", best, plain)
         else:
@@ -130,28 +131,29 @@ def _kept(trail: list[Saved], task: str, step: str, old: Program, new: Program) 
     return new
 
 
-def _plain(
-    mechanism: Mechanism, parameters: Parameters, task: str, formulation: Formulation, base: System | None = None
-) -> Program | None:
+def _plain(base: System, task: str, formulation: Formulation) -> Program | None:
     """The task's program in a formulation, nothing searched in it."""
-    system = formulated(mechanism, parameters, formulation, base=base)
+    system = formulated(base, formulation)
     if system is None:
         return None
     outputs = BUILDS[task](system, dict(formulation.forms), False)
     return task_program(find_task(task), system, outputs)
 
 
-def _formulation(
-    mechanism: Mechanism, parameters: Parameters, system: System, task: str, effort: Effort
-) -> Formulation:
+def _formulation(system: System, task: str, effort: Effort, seed: int) -> Formulation:
+    """The formulation whose plain program is cheapest."""
+
     def price(formulation: Formulation) -> float:
-        program = _plain(mechanism, parameters, task, formulation, system)
-        return float("inf") if program is None else cost(program)
+        trial = formulated(system, formulation)
+        if trial is None:
+            return float("inf")
+        return operations(trial.g, [r for _, _, refs in BUILDS[task](trial, dict(formulation.forms), False) for r in refs])
 
     if effort == "low":
         return descend(system, price, shortlist_size=0, sweeps=0)
     budget = BUDGETS[effort]
-    return descend(system, price, budget.shortlist, budget.sweeps)
+    found = descend(system, price, budget.shortlist, budget.sweeps)
+    return wander(system, price, found, budget.wander, seed)
 
 
 def _local(
@@ -162,7 +164,7 @@ def _local(
     graph = Alternatives()
     outputs = None
     if formulation is not None:
-        system = formulated(mechanism, parameters, formulation, graph)
+        system = formulated(derive_system(mechanism, parameters, (), graph), formulation, fresh=False)
         assert system is not None
         made = BUILDS[task](system, dict(formulation.forms), True)
         first = task_program(find_task(task), system, made)

@@ -22,7 +22,8 @@ from kane.kinematics.tree import ROOT
 from kane.kinematics.vectors import INDEX, SYM_ZERO
 
 OWN = ("m", "h", "J")  # what a turn's axis can carry: moments 0, 1, 2 along it
-CLEARED = ("ha", "hb", "Jaa", "Jbb", "Jab", "Jak", "Jbk")  # parent's parameters across its axis k; a, b, k right-handed
+# parent's parameters across its axis k; a, b, k right-handed; Jd = Jaa - Jbb
+CLEARED = ("ha", "hb", "Jaa", "Jbb", "Jab", "Jak", "Jbk", "Jd")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,9 @@ def _entry(g: Graph, body: BodyInertia, k: int, name: str) -> Ref:
     at = {"a": (k + 1) % 3, "b": (k + 2) % 3, "k": k}
     if name[0] == "h":
         return body.first[at[name[1]]]
+    if name == "Jd":
+        a, b = at["a"], at["b"]
+        return g.sub(second_moment(g, body, a, a), second_moment(g, body, b, b))
     return second_moment(g, body, at[name[1]], at[name[2]])
 
 
