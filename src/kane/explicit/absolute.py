@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from kane.explicit.algebra import plain
-from kane.explicit.angles import Angle, Group
+from kane.explicit.angles import Angle, Group, positive
 from kane.explicit.christoffel import ConstantSpace, christoffel
 from kane.explicit.energy import Element, combine
-from kane.explicit.forms import Former, Frame
+from kane.explicit.forms import Former, Frame, Product
 from kane.explicit.lumping import Expression, Term
 from kane.explicit.model import ExplicitModel
 
@@ -146,9 +146,19 @@ class Change:
         """Terms in the constants of the model, one for each constant of a product."""
         terms = []
         for factors, coefficient in sorted(self.former(element).items()):
-            outward = tuple((self.angle_out(a) if s >= 0 else a, c, s) for a, c, s in factors)
-            terms += [Term(Fraction(v), self.index[k], outward) for k, v in sorted(coefficient.items())]
+            outward, sign = self._outward(factors)
+            terms += [Term(Fraction(v) * sign, self.index[k], outward) for k, v in sorted(coefficient.items())]
         return terms
+
+    def _outward(self, factors: Product) -> tuple[Product, int]:
+        """A product in angles of the joints, each with a positive first entry, and the sign that this costs."""
+        sign, result = 1, []
+        for angle, c, s in factors:
+            moved = self.angle_out(angle) if s >= 0 else angle
+            if s >= 0 and moved != positive(moved):
+                moved, sign = positive(moved), sign * (-1) ** s
+            result.append((moved, c, s))
+        return tuple(sorted(result)), sign
 
 
 def _plain(element: Element) -> Element:

@@ -47,7 +47,7 @@ class ConstantRefs:
 
     def _make(self, constant: Constant) -> Ref:
         g = self.graph
-        if constant.parts:
+        if constant.parts and not self.symbols:
             return g.sum(g.mul(g.number(v), self(self._by_name[name])) for name, v in constant.parts)
         if self.symbols:
             return g.symbol(constant.name, "parameter")
@@ -93,6 +93,26 @@ def program(model: ExplicitModel, task: str = "inverse_dynamics") -> Program:
     else:
         outputs = [("g", (n,), _elements(model, graph, names, model.g))]
     return build_program(graph, task, [Input("q", names.q), *_parameter_input(model)], outputs)
+
+
+def graph_of(model: ExplicitModel) -> tuple[Graph, dict[str, list[Ref]]]:
+    """The elements as expressions for printers: A, B, C by rows and g, in symbols of the constants' names and of q."""
+    graph = Graph()
+    variables = Variables(graph, names_of(model.coordinates))
+    refs = ConstantRefs(model, graph, symbols=True)
+
+    def value(expression: Expression) -> Ref:
+        total = graph.zero
+        for t in expression:
+            product = graph.mul(graph.number(t.ratio), refs(model.constants[t.constant]))
+            for place in variables.factors(t.factors):
+                product = graph.mul(product, variables.refs[place])
+            total = graph.add(total, product)
+        return total
+
+    rows = {"A": model.A, "B": model.B, "C": model.C}
+    made = {name: [value(e) for row in matrix for e in row] for name, matrix in rows.items()}
+    return graph, made | {"g": [value(e) for e in model.g]}
 
 
 def _parameter_input(model: ExplicitModel) -> list[Input]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kane.errors import InputError, ShapeError, UnknownNameError
-from kane.explicit.bounds import Box, certify, make_field
-from kane.explicit.evaluate import constant_values
+from kane.explicit.bounds import Box
+from kane.explicit.evaluate import Waves, constant_values, expression_value
 from kane.explicit.model import ExplicitModel
 from kane.mechanism.joints import joint_type
 from kane.mechanism.model import Limits
@@ -51,7 +51,7 @@ def default_ranges(
     """Ranges of a model: what is given, else the robot's limits.
 
     Angles: the joint's limits, else the whole turn.  Speeds and reference torques: the joint's velocity and effort.
-    Accelerations: the joint's, else reference torque over the smallest value of a_ii (certified from below).
+    Accelerations: the joint's, else reference torque over the smallest value of a_ii .
     Raises InputError naming the joint when a limit is neither given nor in the description.
     """
     limits = _limits(model)
@@ -108,23 +108,24 @@ def _missing(model: ExplicitModel, i: int, what: str, flag: str) -> InputError:
 
 
 def smallest_diagonal(model: ExplicitModel, ranges: Ranges) -> tuple[float, ...]:
-    """A certified lower bound of each a_ii over the range of q."""
+    """The smallest value of each a_ii over the range of q: a grid of the angles, then the best places refined."""
     constants = constant_values(model)
-    box = replace_box(ranges.box)
-    result: list[float] = []
+    box = ranges.box
+    result = []
     for i in range(model.n):
-        terms = [(float(t.ratio) * constants[t.constant], t.factors) for t in model.A[i][i]]
-        least = sum(c for c, factors in terms if not factors)
-        size = sum(abs(c) for c, factors in terms if factors) + abs(least)
-        # the greatest of size - a_ii, which is nowhere negative
-        parts = [((), -c, factors) for c, factors in terms if factors] + [((), size - least, ())]
-        bound = certify(make_field(model.n, parts, box), box)
-        result.append(max(size - bound.upper, 1e-300))
+        used = sorted({k for t in model.A[i][i] for angle, _, _ in t.factors for k, v in enumerate(angle) if v})
+        steps = max(3, min(25, int(60_000 ** (1 / max(1, len(used))))))
+        axes = [np.linspace(box.lower[k], box.upper[k], steps) if k in used else np.zeros(1) for k in range(model.n)]
+        points = np.stack([m.ravel() for m in np.meshgrid(*axes, indexing="ij")], axis=-1)
+        step = np.array([(box.upper[k] - box.lower[k]) / (steps - 1) if k in used else 0.0 for k in range(model.n)])
+        for _ in range(40):
+            value = expression_value(model.A[i][i], constants, Waves(points))
+            best = points[np.argsort(value, kind="stable")[:4]]
+            moves = np.array([(k, sign) for k in used for sign in (-1, 1)]).reshape(-1, 2)
+            shifts = np.zeros((len(moves) + 1, model.n))
+            for row, (k, sign) in enumerate(moves):
+                shifts[row + 1, k] = sign * step[k] / 2
+            points = np.clip((best[:, None, :] + shifts[None, :, :]).reshape(-1, model.n), box.lower, box.upper)
+            step = step * 0.7
+        result.append(float(value.min()))
     return tuple(result)
-
-
-def replace_box(box: Box) -> Box:
-    """The same range of q without motion."""
-    return Box(box.lower, box.upper, np.zeros_like(box.speed), np.zeros_like(box.acceleration))
-
-
