@@ -66,7 +66,7 @@ def _carried(system: System, index: int, wrench: Wrench) -> list[Ref]:
 def _regressor(system: System, frame: str | None) -> Outputs:
     s = system.k.symbols
     rows = regressor_rows(system, s.u, s.udot)
-    return [("Y", (system.nv, len(rows[0])), [e for row in rows for e in row])]
+    return [("Y", (system.nv, len(parameter_columns(system))), [e for row in rows for e in row])]
 
 
 def _base_regressor(system: System, frame: str | None) -> Outputs:
@@ -100,7 +100,7 @@ def _slotine_li(system: System, frame: str | None) -> Outputs:
     for row, rest in zip(rows, still, strict=True):
         swept = forward(g, row, dict(zip(s.u, reference, strict=True)))
         result += [g.add(r, g.mul(half, x)) for r, x in zip(rest, swept, strict=True)]
-    return [("Y", (system.nv, len(rows[0])), result)]
+    return [("Y", (system.nv, len(parameter_columns(system))), result)]
 
 
 def values_of(system: System) -> list[Ref]:
