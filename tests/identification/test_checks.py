@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from identification.arms import fourier, planar, spatial
 
+from identification.arms import fourier, planar, spatial
 from kane.errors import InputError
 from kane.identification.checks import check_log
 from kane.identification.identifier import IdentificationWarning, Identifier

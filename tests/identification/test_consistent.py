@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from identification.arms import fourier, planar, rough, spatial
 
+from identification.arms import fourier, planar, rough, spatial
 from kane.equations.derive import derive_task
 from kane.graph.evaluate import evaluate
 from kane.identification.consistent import consistent_fit, impossible_bodies, nearest_consistent
@@ -47,7 +47,7 @@ def test_metric_of_a_real_prior_is_the_prior_and_of_another_is_lifted():
 
 
 def noisy(model, sigma, seed=0, n=300):
-    t, q, qd, qdd = fourier(model.nv, n, 4, amplitude=0.15)
+    _, q, qd, qdd = fourier(model.nv, n, 4, amplitude=0.15)
     tau = model.torque(q, qd, qdd, model.prior) + sigma * np.random.default_rng(seed).normal(size=q.shape)
     return q, qd, qdd, tau
 
@@ -136,7 +136,8 @@ def test_written_back_mechanism_has_the_identified_torques_and_real_bodies():
 
 
 def test_links_fixed_together_share_what_was_found():
-    tool = Inertia(Fraction(1, 2), (Fraction(1, 10), Fraction(0), Fraction(0)), (Fraction(1, 500),) * 1 + (Fraction(0),) * 2 + (Fraction(1, 500), Fraction(0), Fraction(1, 500)))
+    small, none = Fraction(1, 500), Fraction(0)
+    tool = Inertia(Fraction(1, 2), (Fraction(1, 10), none, none), (small, none, none, small, none, small))
     arm = planar()
     place = (Translate((Fraction(3, 10), Fraction(0), Fraction(0))),)
     arm = replace(

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from identification.arms import rough, spatial
 
+from identification.arms import rough, spatial
 from kane.errors import ConvergenceError, InputError
 from kane.identification.excitation import (
     Box,

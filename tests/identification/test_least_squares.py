@@ -1,13 +1,14 @@
 """Estimates against closed forms, honest deviations, factors in any cut."""
 
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from identification.arms import fourier, planar, rough, spatial
 
+from identification.arms import fourier, planar, rough, spatial
 from kane.errors import InputError, UnsupportedError
 from kane.identification.estimate import chunks_of
 from kane.identification.factors import chunk_factors, merged, solve, triangle
@@ -32,7 +33,7 @@ def test_factors_do_not_depend_on_the_cut(sizes):
     W, tau = rng.normal(size=(300, 3, 5)), rng.normal(size=(300, 3))
     W[:, 2, :2] = 0  # a tip joint sees few parameters
     cuts = np.cumsum((0, *sizes))
-    parts = merged(chunk_factors(W[a:b], tau[a:b]) for a, b in zip(cuts[:-1], cuts[1:], strict=True))
+    parts = merged(chunk_factors(W[a:b], tau[a:b]) for a, b in pairwise(cuts))
     assert parts.total == 300 and len(parts.samples) <= 64
     x = np.linalg.lstsq(W.reshape(-1, 5), tau.reshape(-1), rcond=None)[0]
     assert np.allclose(solve(parts, np.zeros(5)).x, x, rtol=0, atol=1e-12)
@@ -84,7 +85,7 @@ def test_weighted_least_squares_is_best_for_unequal_joints():
 
 def test_reweighting_is_not_led_astray_by_outliers():
     robust = Identifier(planar(), method="irls")
-    t, q, qd, qdd = fourier(2, 500, 1)
+    _, q, qd, qdd = fourier(2, 500, 1)
     rng = np.random.default_rng(5)
     tau = robust.model.torque(q, qd, qdd, robust.model.prior) + 0.02 * rng.normal(size=q.shape)
     tau[rng.integers(0, 500, 20), rng.integers(0, 2, 20)] += 8.0
@@ -98,7 +99,7 @@ def test_reweighting_is_not_led_astray_by_outliers():
 @pytest.mark.parametrize("correlated", [False, True])
 def test_deviations_are_honest(correlated):
     fit = Identifier(planar(), correlated=correlated)
-    t, q, qd, qdd = fourier(2, 1000, 1)
+    _, q, qd, qdd = fourier(2, 1000, 1)
     clean = fit.model.torque(q, qd, qdd, fit.model.prior)
     rng = np.random.default_rng(11)
     scores = []
@@ -133,7 +134,7 @@ def test_what_the_motion_does_not_show_is_named_and_stays_as_described():
 def test_streaming_gives_the_same_estimate():
     arm = rough(spatial(), [0.4, 0.5, 0.6], [1.0, 0.8, 2.0])
     fit = Identifier(arm, friction="all", method="wls")
-    t, q, qd, qdd = fourier(3, 5000, 1, amplitude=0.2)
+    _, q, qd, qdd = fourier(3, 5000, 1, amplitude=0.2)
     rng = np.random.default_rng(0)
     tau = fit.model.torque(q, qd, qdd, fit.model.prior) + 0.1 * rng.normal(size=q.shape)
     whole = fit.fit(q, qd, qdd, tau).coef_.copy()

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from identification.arms import fourier, rough, spatial
 
+from identification.arms import fourier, rough, spatial
 from kane.errors import InputError
 from kane.identification.identifier import Identifier
 from kane.identification.signals import differentiated, low_pass, parallel_filter, rate, resampled, sample_time

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from identification.arms import planar, rough
-from strategies import random_mechanism, random_state
 
+from identification.arms import planar, rough
 from kane.equations.derive import derive_task
 from kane.errors import InputError, ShapeError
 from kane.graph.evaluate import evaluate
 from kane.identification.torque_model import torque_model
 from kane.mechanism.model import Rotor
+from strategies import random_mechanism, random_state
 
 
 def outputs(mechanism, task, state):

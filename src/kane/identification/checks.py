@@ -18,8 +18,13 @@ from kane.mechanism.model import Limits
 Array = np.ndarray[Any, np.dtype[Any]]
 DEGREE = 180.0 / np.pi
 RPM = 60.0 / (2.0 * np.pi)
-UNITS = (("degrees", DEGREE), ("revolutions per minute", RPM), ("revolutions", 1.0 / (2.0 * np.pi)), ("millimetres", 1e3))
-CLOSE = 0.05  # a ratio of two measures of one thing is told from 1 when it is this near, relative, to the ratio of two units
+UNITS = (
+    ("degrees", DEGREE),
+    ("revolutions per minute", RPM),
+    ("revolutions", 1.0 / (2.0 * np.pi)),
+    ("millimetres", 1e3),
+)
+CLOSE = 0.05  # how near, relative, the ratio of two measures of one thing has to be to that of two units
 STILL = 1e-9  # rad or m: less movement is none
 RUN = 5  # samples at one extreme torque in a row are saturation
 POOR = 0.3  # of the torque's own size: a residual above it calls for the tests of exchanged joints and of degrees
@@ -28,7 +33,7 @@ TRIAL = 1500  # samples of the trial fits
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """kind: "nan", "time", "units", "swapped" (refused), "saturated", "still", "range" (told).  sample: the first one, if any."""
+    """kind: "nan", "time", "units", "swapped" (refused), "saturated", "still", "range" (told); sample: the first."""
 
     kind: str
     text: str
@@ -99,7 +104,7 @@ def _time(t: Array | None, n: int) -> Iterator[Finding]:
     if len(back):
         i = int(back[0]) + 1
         yield Finding(
-            "time", f"Time does not increase: {t[i - 1]:.9g} s, then {t[i]:.9g} s at sample {i} ({len(back)} such steps).",
+            "time", f"Time does not increase: {t[i - 1]:.9g} s, then {t[i]:.9g} s at sample {i} ({len(back)} times).",
             sample=i,
         )  # fmt: skip
 
@@ -108,7 +113,7 @@ def _time(t: Array | None, n: int) -> Iterator[Finding]:
 
 
 def _rates(model: TorqueModel, arrays: dict[str, Array], t: Array | None) -> Iterator[Finding]:
-    """dq/dt against qd and dqd/dt against qdd, joint by joint: a ratio betrays units, another joint's rate betrays order."""
+    """dq/dt against qd and dqd/dt against qdd: a ratio betrays units, another joint's rate betrays order."""
     if t is None or len(t) < 20:
         return
     where = _column_of_speed(model)
@@ -125,8 +130,8 @@ def _rates(model: TorqueModel, arrays: dict[str, Array], t: Array | None) -> Ite
                     for factor, wrong, right in ((size, symbols[0], symbols[1]), (1.0 / size, symbols[1], symbols[0])):
                         if abs(slope[j, j] / factor - 1.0) < CLOSE:
                             yield Finding(
-                                "units", f"{wrong} of joint {model.joints[j]!r} is {size if factor == size else 1 / factor:.4g} "
-                                f"times what {right} says: is it in {unit}?", model.joints[j], 0,
+                                "units", f"{wrong} of joint {model.joints[j]!r} is {size:.4g} times what {right} says: "
+                                f"is it in {unit}?", model.joints[j], 0,
                             )  # fmt: skip
                             break
                 continue
@@ -180,7 +185,10 @@ def _limits(model: TorqueModel, arrays: dict[str, Array]) -> Iterator[Finding]:
                 )  # fmt: skip
             elif abs(values[worst]) > 1.2 * reach:
                 yield Finding(
-                    "range", f"q of joint {name!r} is {values[worst]:.4g} at sample {worst}, beyond its limits.", name, worst
+                    "range",
+                    f"q of joint {name!r} is {values[worst]:.4g} at sample {worst}, beyond its limits.",
+                    name,
+                    worst,
                 )
         if limits.velocity:
             speeds = arrays["qd"][:, j]
@@ -194,7 +202,10 @@ def _limits(model: TorqueModel, arrays: dict[str, Array]) -> Iterator[Finding]:
                 )  # fmt: skip
             elif size > 1.2:
                 yield Finding(
-                    "range", f"qd of joint {name!r} is {speeds[worst]:.4g} at sample {worst}, beyond its limit.", name, worst
+                    "range",
+                    f"qd of joint {name!r} is {speeds[worst]:.4g} at sample {worst}, beyond its limit.",
+                    name,
+                    worst,
                 )
 
 
@@ -231,7 +242,7 @@ def _by_trial(model: TorqueModel, q: Array, qd: Array, qdd: Array, tau: Array) -
     if what:
         first, second = (model.joints[i] for i in pair)
         yield Finding(
-            "swapped", f"The log fits when {what} of joints {first!r} and {second!r} are exchanged: columns in the wrong order?",
+            "swapped", f"The log fits when {what} of joints {first!r} and {second!r} are exchanged: wrong order?",
             first, 0,
         )  # fmt: skip
 
@@ -246,7 +257,12 @@ def _units_by_trial(
     groups = [(turning, at), *(([j], [i]) for j, i in zip(turning, at, strict=True) if len(turning) > 1)]
     best, text, worst = 0.5 * plain, "", (0, 0)
     for joints, columns in groups if model.nv <= 12 else groups[:1]:
-        for what, scales in (("motion", (DEGREE,) * 3), ("q", (DEGREE, 1, 1)), ("qd", (1, DEGREE, 1)), ("qd", (1, RPM, 1))):
+        for what, scales in (
+            ("motion", (DEGREE,) * 3),
+            ("q", (DEGREE, 1, 1)),
+            ("qd", (1, DEGREE, 1)),
+            ("qd", (1, RPM, 1)),
+        ):
             if what != "qd" and np.abs(q[:, columns]).max() < np.pi:
                 continue
             trial = [q.copy(), qd.copy(), qdd.copy()]
@@ -259,14 +275,16 @@ def _units_by_trial(
                 sample, k = (int(i) for i in np.unravel_index(np.argmax(np.abs(source)), source.shape))
                 name = "qd" if what == "qd" else "q"
                 best, worst = size, (int(pick[sample]), joints[k])
-                text = f"The log fits when the {what} is taken in {unit}: {name} of joint {model.joints[joints[k]]!r} is "
+                text = (
+                    f"The log fits when the {what} is taken in {unit}: {name} of joint {model.joints[joints[k]]!r} is "
+                )
                 text += f"{source[sample, k]:.4g} at sample {pick[sample]}."
     if text:
         yield Finding("units", text, model.joints[worst[1]], worst[0])
 
 
 def misfit(model: TorqueModel, q: Array, qd: Array, qdd: Array, tau: Array) -> Array:
-    """For each joint the residual of its own least squares against its torque about the mean (0: fits, 1: says nothing)."""
+    """For each joint the residual of least squares against its torque about the mean (0: fits, 1: says nothing)."""
     W = model.regressor(q, qd, qdd)
     scale = np.maximum(np.linalg.norm(tau - tau.mean(axis=0), axis=0), 1e-9 * max(1.0, float(np.abs(tau).max())))
     k = W.shape[-1]
@@ -319,7 +337,9 @@ def still_joints(model: TorqueModel, q: Array, qd: Array) -> Iterator[Finding]:
     for j, place in enumerate(_column_of_speed(model)):
         spread = float(np.ptp(q[:, place])) if place is not None else 0.0
         if spread < STILL and float(np.abs(qd[:, j]).max()) < STILL:
-            yield Finding("still", f"Joint {model.joints[j]!r} never moved (samples 0 to {len(q) - 1}).", model.joints[j], 0)
+            yield Finding(
+                "still", f"Joint {model.joints[j]!r} never moved (samples 0 to {len(q) - 1}).", model.joints[j], 0
+            )
 
 
 def moved(model: TorqueModel, findings: Sequence[Finding]) -> tuple[bool, ...]:

@@ -1,8 +1,9 @@
 """Physically consistent parameters: bodies that exist, by a quadratic program over 4x4 pseudo-inertias (clarabel).
 
-Unknown are y, the change of each body in its own prior's size: J = L (1 + Y) L^T with J0 = L L^T.  Minimised is
-|R x - z|^2 / 2 + weight |y|^2 / 2 with x = K pi(y), where 1 + Y is positive definite for every body; rotor inertia, viscous and Coulomb
-friction are not negative.  |Y| is the distance of positive definite matrices to second order at the prior (Lee, Wensing and Park 2020).
+Unknown are y, the change of each body in its own prior's size: J = L (1 + Y) L^T with J0 = L L^T.  Minimised is |R x -
+z|^2 / 2 + weight |y|^2 / 2 with x = K pi(y), where 1 + Y is positive definite for every body; rotor inertia, viscous
+and Coulomb friction are not negative.  |Y| is the distance of positive definite matrices to second order at the prior
+(Lee, Wensing and Park 2020).
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ POSSIBLE = 1e-5  # what a body may lack of positive definiteness, in its own siz
 
 @dataclass(frozen=True, slots=True)
 class Consistent:
-    """Full parameters of real bodies: pi (n_full,) in the order of base.full, friction (nf,), x (k,) = (K pi, friction).
+    """Full parameters of real bodies: pi (n_full,) in the order of base.full, friction (nf,), x (k,) = (K pi,
+    friction).
 
     distance: |Y| of each body: how far it is from the prior, in its own size.
     """
@@ -84,7 +86,8 @@ def _to_base(model: TorqueModel) -> Array:
 def consistent_fit(model: TorqueModel, factor: Array, weight: float = PRIOR, guess: Array | None = None) -> Consistent:
     """The real bodies that fit best: factor (k, k + 1) of [W | tau] in units of the noise; weight: of the prior.
 
-    guess: estimate of x, for the scale of friction.  Raises MissingExtraError without clarabel, ConvergenceError when it fails.
+    guess: estimate of x, for the scale of friction.  Raises MissingExtraError without clarabel, ConvergenceError when
+    it fails.
     """
     k = len(model.names)
     c = _coordinates(model, None if guess is None else guess[model.base.count :])
@@ -98,7 +101,7 @@ def consistent_fit(model: TorqueModel, factor: Array, weight: float = PRIOR, gue
 
 
 def nearest_consistent(model: TorqueModel, x: Array) -> Consistent | None:
-    """The full set nearest to the prior that has exactly these base parameters, or None when no real bodies have them."""
+    """The full set nearest to the prior with exactly these base parameters, or None when no real bodies have them."""
     c = _coordinates(model, x[model.base.count :])
     K = _to_base(model)
     E, rest = K @ c.T, x - K @ c.start
@@ -107,7 +110,8 @@ def nearest_consistent(model: TorqueModel, x: Array) -> Consistent | None:
 
 
 def impossible_bodies(model: TorqueModel, x: Array) -> dict[str, float]:
-    """Links (or friction parameters) that no real body can serve with base parameters x: what is lacking, in the body's own size.
+    """Links (or friction parameters) that no real body can serve with base parameters x: what is lacking, in the body's
+    own size.
 
     Minimises the sum of t over 1 + Y + t 1 positive semidefinite for all bodies, K pi = x.  Empty when x is possible.
     """
@@ -139,7 +143,8 @@ def _conic(
 ) -> Array | None:  # fmt: skip
     """min y P y / 2 + q y with 1 + Y_b (+ t_b 1) >= margin, bounded parameters (+ t) >= 0 and E y = e.
 
-    The last `slack` unknowns are t >= 0, one a body and one a bounded parameter.  None when infeasible and `feasible` is False.
+    The last `slack` unknowns are t >= 0, one a body and one a bounded parameter.  None when infeasible and `feasible`
+    is False.
     """
     clarabel, sparse = _solver()
     n = len(q)
@@ -201,7 +206,9 @@ def _solver() -> tuple[Any, Any]:
         import clarabel
     except ImportError as error:
         raise MissingExtraError(
-            "The fit of real bodies needs clarabel.", name="clarabel", remedy='Install it: pip install "kane[identify]".'
+            "The fit of real bodies needs clarabel.",
+            name="clarabel",
+            remedy='pip install "kane[identify]".',
         ) from error
     from scipy import sparse
 

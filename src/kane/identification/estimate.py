@@ -28,9 +28,11 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """x (k,) with deviations (k,), correlation (k, k) and covariance (k, k); sigma (nv,): residual deviation of each joint, N m.
+    """x (k,) with deviations (k,), correlation (k, k) and covariance (k, k); sigma (nv,): residual deviation of each
+    joint, N m.
 
-    condition: of the weighted regressor; scaled_condition: of it with columns of unit length.  unknown: what stays at the description's value.
+    condition: of the weighted regressor; scaled_condition: of it with columns of unit length.  unknown: what stays at
+    the description's value.
     """
 
     names: tuple[str, ...]
@@ -47,7 +49,7 @@ class Estimate:
 
 
 def chunks_of(*arrays: Array, blocks: int = BLOCKS) -> Iterator[tuple[Array, ...]]:
-    """Slices of arrays along the first axis: at most ROWS long and at least `blocks` of them where there are enough samples."""
+    """Slices of arrays along the first axis: at most ROWS long, and at least `blocks` of them where there can be."""
     n = len(arrays[0])
     size = max(1, min(ROWS, -(-n // blocks)))
     for start in range(0, n, size):
@@ -85,7 +87,8 @@ def _weighted(factors: Factors, prior: Array, solution: Solution, correlated: bo
 def robust_estimate(
     model: TorqueModel, q: Array, qd: Array, qdd: Array, tau: Array, moved: Sequence[bool] = ()
 ) -> Estimate:
-    """Iteratively reweighted least squares: samples by Huber's weights, joints by their scale (median absolute deviation).
+    """Iteratively reweighted least squares: samples by Huber's weights, joints by their scale (median absolute
+    deviation).
 
     Raises ConvergenceError after 100 rounds.
     """
@@ -100,7 +103,9 @@ def robust_estimate(
         weights = np.minimum(1.0, HUBER / np.maximum(far, 1e-300))
         factors = merged(chunk_factors(*c) for c in chunks_of(W, tau, weights))
         solution = solve(factors, model.prior, 1.0 / scale, True)
-        step = np.abs(solution.x - x) / np.where(np.isfinite(solution.deviations), solution.deviations, 1.0).clip(1e-300)
+        step = np.abs(solution.x - x) / np.where(np.isfinite(solution.deviations), solution.deviations, 1.0).clip(
+            1e-300
+        )
         x = solution.x
         if step.max(initial=0.0) < 1e-3:
             return _described(model, factors, solution, "irls", moved)

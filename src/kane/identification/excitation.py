@@ -1,8 +1,8 @@
 """Motions that show the parameters: Fourier series within all limits, of least condition number or most information.
 
-Every trial motion fills its joints' position, speed and acceleration limits exactly (motion.within), so these need no constraint; torques
-and workspace boxes enter as a penalty and are checked densely at the end, where the motion is made smaller until it keeps them
-(Swevers et al. 1997; Park 2006).
+Every trial motion fills its joints' position, speed and acceleration limits exactly (motion.within), so these need no
+constraint; torques and workspace boxes enter as a penalty and are checked densely at the end, where the motion is made
+smaller until it keeps them (Swevers et al. 1997; Park 2006).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """How hard to look: random motions to begin with, rounds of improvement (BFGS with bounded memory), seed of the random motions."""
+    """How hard to look: random motions to begin with, rounds of improvement (L-BFGS), seed of the random motions."""
 
     starts: int = 20
     rounds: int = 200
@@ -58,8 +58,9 @@ class Search:
 class Excitation:
     """A designed motion.
 
-    condition: of its regressor; random: condition numbers of the random motions within the same limits that it was chosen from and improved
-    on; information: log det (W^T W) / k; margins: for each limit the largest share of it that is used.
+    condition: of its regressor; random: condition numbers of the random motions within the same limits that it was
+    chosen from and improved on; information: log det (W^T W) / k; margins: for each limit the largest share of it that
+    is used.
     """
 
     motion: FourierMotion
@@ -227,9 +228,9 @@ def exciting_motion(
 ) -> Excitation:  # fmt: skip
     """A periodic motion whose regressor has the least condition number, or the most information.
 
-    series: period (s) and number of harmonics.  limits: of the description by default (motion_limits); boxes: of the workspace.
-    rest: the period starts and ends at rest.  Torques are those of the description's parameters.  Deterministic for a seed.
-    Raises ConvergenceError when even the smallest motion breaks torque limits or boxes.
+    series: period (s) and number of harmonics.  limits: of the description by default (motion_limits); boxes: of the
+    workspace. rest: the period starts and ends at rest.  Torques are those of the description's parameters.
+    Deterministic for a seed. Raises ConvergenceError when even the smallest motion breaks torque limits or boxes.
     """
     period, harmonics = series
     limits = limits or motion_limits(model)
@@ -251,7 +252,8 @@ def exciting_motion(
 
 
 def reverse_regressor(model: TorqueModel) -> Callable[..., tuple[Array, Array, Array]]:
-    """The function (q, qd, qdd, bar) -> derivatives by q, qd, qdd of the sum of bar (m, nv * nb) times the base regressor.
+    """The function (q, qd, qdd, bar) -> derivatives by q, qd, qdd of the sum of bar (m, nv * nb) times the base
+    regressor.
 
     One reverse sweep over the regressor's expressions, compiled.
     """
@@ -278,7 +280,7 @@ def random_variables(n: int, harmonics: int, rng: np.random.Generator) -> Array:
 
 
 def _improved(design: _Design, starts: Sequence[Array], rounds: int) -> tuple[Array, int]:
-    """The best variables after `rounds`: a fifth of them for each start, the rest for the best, sharper from stage to stage."""
+    """The best variables after `rounds`: a fifth of them for each start, then for the best at every sharpness."""
     from scipy.optimize import minimize
 
     used = 0
@@ -321,8 +323,8 @@ def shares(
 ) -> dict[str, float]:  # fmt: skip
     """For each limit the share that a motion uses (at most 1 is within it), between samples too.
 
-    Positions, speeds and accelerations by the bound of their polynomial; torques and frames at DENSE samples a period of the fastest harmonic,
-    with half of the largest change from one sample to the next added.
+    Positions, speeds and accelerations by the bound of their polynomial; torques and frames at DENSE samples a period
+    of the fastest harmonic, with half of the largest change from one sample to the next added.
     """
     low, high, speed, acceleration = motion.bounds()
     middle, half = 0.5 * (limits.upper + limits.lower), 0.5 * (limits.upper - limits.lower)
@@ -343,5 +345,5 @@ def shares(
 
 
 def _between(values: Array) -> Array:
-    """Half of the largest step between neighbouring samples of a period: what a smooth curve adds at most between them."""
+    """Half of the largest step between neighbouring samples of a period: what a smooth curve may add between them."""
     return np.asarray(0.5 * np.abs(np.diff(values, axis=0, append=values[:1])).max(axis=0))

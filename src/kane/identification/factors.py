@@ -1,8 +1,8 @@
 """Least squares from triangular factors: bounded memory, any number of samples, any order of arrival.
 
-The samples of a joint j in a block b of consecutive samples are kept as the triangular factor R_bj of [W | tau].  With them every weighting
-of the joints, the residuals and the covariance that allows for correlated noise follow without a second pass
-(Golub and Van Loan, section 5.3; Newey and West 1987 for the covariance, here over blocks).
+The samples of a joint j in a block b of consecutive samples are kept as the triangular factor R_bj of [W | tau].  With
+them every weighting of the joints, the residuals and the covariance that allows for correlated noise follow without a
+second pass (Golub and Van Loan, section 5.3; Newey and West 1987 for the covariance, here over blocks).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BLOCKS = 64  # of consecutive samples that are kept apart
 
 @dataclass(frozen=True, slots=True)
 class Factors:
-    """R (blocks, nv, k + 1, k + 1): upper triangular factors of [W | tau]; samples (blocks,): how many rows each joint has."""
+    """R (blocks, nv, k + 1, k + 1): triangular factors of [W | tau]; samples (blocks,): rows of each joint."""
 
     R: Array
     samples: Array
@@ -61,8 +61,8 @@ def chunk_factors(W: Array, tau: Array, weights: Array | None = None) -> Factors
 def triangle(rows: Array) -> Array:
     """The square triangular factor R of some rows A (n, m): R^T R = A^T A.
 
-    A tree of small factorisations (Demmel, Grigori, Hoemmen and Langou 2012): LEAF rows stay in the cache, and below it the linear algebra
-    library starts no threads that wait for each other.
+    A tree of small factorisations (Demmel, Grigori, Hoemmen and Langou 2012): LEAF rows stay in the cache, and below it
+    the linear algebra library starts no threads that wait for each other.
     """
     m = rows.shape[1]
     if not m:
@@ -125,9 +125,9 @@ def _combined(parts: Sequence[Array]) -> Array:
 class Solution:
     """Estimate of weighted least squares.
 
-    x: parameters; covariance: theirs; sigma (nv,): residual standard deviation of each joint, N m; condition: of the weighted regressor
-    as it is, scaled: with columns of unit length; null (k, d): directions that the samples do not determine, columns scaled to unit length,
-    along which x stays at the prior; lengths: of the weighted columns.
+    x: parameters; covariance: theirs; sigma (nv,): residual standard deviation of each joint, N m; condition: of the
+    weighted regressor as it is, scaled: with columns of unit length; null (k, d): directions that the samples do not
+    determine, columns scaled to unit length, along which x stays at the prior; lengths: of the weighted columns.
     """
 
     x: Array
@@ -146,15 +146,17 @@ class Solution:
 
 WINDOW = 4  # blocks over which noise may be correlated
 REPEAT = 0.45  # of the usual difference of two blocks: less is one motion done again
-LEVERAGE = 0.9  # of a block's own part in the fit: a block that determines a parameter alone says little about its noise
+LEVERAGE = (
+    0.9  # of a block's own part in the fit: a block that determines a parameter alone says little about its noise
+)
 RANK = 1e-9  # singular values of the scaled regressor below this, relative to the largest, count as none
 
 
 def solve(factors: Factors, prior: Array, weights: Array | None = None, correlated: bool = False) -> Solution:
     """Least squares with joint weights 1 / sigma_j (ones by default), at the prior where the samples say nothing.
 
-    Covariance: sigma^2 (W^T W)^-1 with the joint's own sigma; `correlated`: from the sums of W^T residual over blocks instead, which holds
-    for noise that is correlated within a block; the larger of the two deviations is kept.
+    Covariance: sigma^2 (W^T W)^-1 with the joint's own sigma; `correlated`: from the sums of W^T residual over blocks
+    instead, which holds for noise that is correlated within a block; the larger of the two deviations is kept.
     """
     per_joint = factors.joint_factors()
     nv, k = len(per_joint), factors.size
@@ -196,8 +198,9 @@ def solve(factors: Factors, prior: Array, weights: Array | None = None, correlat
 def _block_sums(factors: Factors, x: Array, w: Array, inverse: Array) -> Array:
     """Covariance of the sum of W^T residual in the coordinates z, x = inverse z, in which W^T W is 1, from its blocks.
 
-    g = sum over a block, corrected for what the block itself did to the fit (Bell and McCaffrey 2002); products of neighbours count with a
-    triangular window, and so do those of blocks as far apart as the repeats of a periodic motion, where ripple repeats too.
+    g = sum over a block, corrected for what the block itself did to the fit (Bell and McCaffrey 2002); products of
+    neighbours count with a triangular window, and so do those of blocks as far apart as the repeats of a periodic
+    motion, where ripple repeats too.
     """
     error = factors.R @ np.append(x, -1.0)  # (blocks, nv, k + 1)
     R = factors.R[..., : factors.size] @ inverse

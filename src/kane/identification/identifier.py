@@ -38,14 +38,16 @@ class IdentificationWarning(UserWarning):
 class Identifier:
     """Base parameters, rotor inertia and friction by least squares on tau = W x.
 
-    robot: a Mechanism.  rotors: "given", "all", "none".  friction: "given", "all", "none" or kinds ("viscous", "coulomb", "offset").
-    method: "ols", "wls" (each joint by its noise), "irls" (also against outliers).  coulomb_width: speed within which Coulomb friction is
-    linear.  correlated: deviations allow for noise that is correlated in time (None: for 2000 samples and more).  consistent: predictions
-    come from the fit of real bodies, which `prior_weight` holds near the description.  accept: kinds of findings not to refuse.
+    robot: a Mechanism.  rotors: "given", "all", "none".  friction: "given", "all", "none" or kinds ("viscous",
+    "coulomb", "offset"). method: "ols", "wls" (each joint by its noise), "irls" (also against outliers).
+    coulomb_width: speed within which Coulomb friction is linear.  correlated: deviations allow for noise that is
+    correlated in time (None: for 2000 samples and more).  consistent: predictions come from the fit of real bodies,
+    which `prior_weight` holds near the description.  accept: kinds of findings not to refuse.
 
-    Learned: coef_, coef_std_, names_, formulas_, correlation_, covariance_, sigma_ (residual deviation of each joint), condition_,
-    scaled_condition_, unknown_ (parameters that this motion does not determine, and why), findings_, warnings_, impossible_ (bodies that
-    the plain estimate makes unreal; None without clarabel), consistent_, n_samples_.
+    Learned: coef_, coef_std_, names_, formulas_, correlation_, covariance_, sigma_ (residual deviation of each joint),
+    condition_, scaled_condition_, unknown_ (parameters that this motion does not determine, and why), findings_,
+    warnings_, impossible_ (bodies that the plain estimate makes unreal; None without clarabel), consistent_,
+    n_samples_.
     """
 
     def __init__(  # noqa: PLR0913  (scikit-learn: every setting is an argument here)
@@ -100,7 +102,8 @@ class Identifier:
         return self._learn(findings, model_factors(model, q, qd, qdd, tau), (q, qd, qdd, tau))
 
     def fit_raw(self, t: Any, q: Any, tau: Any, cutoff: float, qd: Any = None) -> Identifier:
-        """Estimate from raw encoder and torque samples at an even rate: filtered without delay below `cutoff` Hz, differentiated.
+        """Estimate from raw encoder and torque samples at an even rate: filtered without delay below `cutoff` Hz,
+        differentiated.
 
         One filter goes over regressor and torques, which are then thinned, so that what is left of the noise is white.
         """
@@ -214,11 +217,13 @@ class Identifier:
         return float(np.mean(1.0 - residual / np.where(square > 0, square, 1.0)))
 
     def prediction_error(self, q: Any, qd: Any, qdd: Any, tau: Any) -> dict[str, tuple[float, float]]:
-        """For each joint the root mean square error, N m or N, and its share of the torque's range: on motion held out."""
+        """For each joint the root mean square error, N m or N, and its share of the torque's range."""
         tau = self.model.checked(q, qd, qdd, tau)[3]
         rms = np.sqrt(((tau - self.predict(q, qd, qdd)) ** 2).mean(axis=0))
         span = np.ptp(tau, axis=0)
-        return {j: (float(r), float(r / s) if s else np.inf) for j, r, s in zip(self.model.joints, rms, span, strict=True)}
+        return {
+            j: (float(r), float(r / s) if s else np.inf) for j, r, s in zip(self.model.joints, rms, span, strict=True)
+        }
 
     def table(self) -> tuple[tuple[str, float, float, str], ...]:
         """(name, value, deviation, formula) of each parameter."""

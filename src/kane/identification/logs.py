@@ -1,7 +1,8 @@
 """Logs of motions: CSV, npz, MAT, Parquet, rosbag2 and MCAP with JointState; whole or in chunks.
 
-A column is found by the joint's name and what it holds: q, position or angle; qd or velocity; qdd or acceleration; tau, effort, torque or
-current; in any usual order ("q1", "q_elbow", "elbow_position", "elbow.velocity", "position[elbow]").  Time is t, time or stamp.
+A column is found by the joint's name and what it holds: q, position or angle; qd or velocity; qdd or acceleration; tau,
+effort, torque or current; in any usual order ("q1", "q_elbow", "elbow_position", "elbow.velocity", "position[elbow]").
+Time is t, time or stamp.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ TIMES = ("t", "time", "stamp", "timestamp", "seconds", "sec")
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """t (n,) or None; q, qd, qdd, tau (n, joints) or None; joints in the order asked for; start: number of its first sample."""
+    """t (n,) or None; q, qd, qdd, tau (n, joints) or None, joints as asked for; start: number of its first sample."""
 
     joints: tuple[str, ...]
     t: Array | None
@@ -157,7 +158,10 @@ def _csv(path: Path, rows: int) -> Chunks:
                 values = _slowly(block, separator, len(names), path, line)
             if values.size and values.shape[1] != len(names):
                 raise FormatError(
-                    f"{values.shape[1]} values under {len(names)} names.", file=str(path), line=line, remedy="Repair the line."
+                    f"{values.shape[1]} values under {len(names)} names.",
+                    file=str(path),
+                    line=line,
+                    remedy="Repair the line.",
                 )
             line += len(block)
             if values.size:
@@ -204,7 +208,7 @@ def _mat(path: Path, rows: int) -> Chunks:
     try:
         data = loadmat(path, squeeze_me=False)
     except (ValueError, NotImplementedError) as error:
-        raise FormatError(f"Not a MAT file that is read: {error}.", file=str(path), remedy="Save it with -v7.") from None
+        raise FormatError(f"No MAT file that is read: {error}.", file=str(path), remedy="Save it with -v7.") from None
     kept = {n: np.asarray(a) for n, a in data.items() if not n.startswith("__") and np.asarray(a).dtype.kind in "fiu"}
     yield from _slices({n: a.reshape(-1) if 1 in a.shape else a for n, a in kept.items()}, rows)
 
@@ -257,9 +261,7 @@ def _bag(path: Path, rows: int) -> Chunks:
 
 
 def _missing(name: str) -> MissingExtraError:
-    return MissingExtraError(
-        f"This log needs {name}.", name=name, remedy='Install it: pip install "kane[logs]".'
-    )
+    return MissingExtraError(f"This log needs {name}.", name=name, remedy='Install it: pip install "kane[logs]".')
 
 
 READERS: dict[str, Callable[[Path, int], Chunks]] = {

@@ -32,8 +32,8 @@ class MotionLimits:
 def motion_limits(model: TorqueModel, **given: Sequence[float] | float) -> MotionLimits:
     """The limits of the description; `given` (lower=, upper=, velocity=, acceleration=, effort=) replace them.
 
-    Where nothing is given: half a turn either way, pi rad/s, 10 rad/s^2 (0.5 m, 0.5 m/s, 5 m/s^2), any effort.  Raises InputError for a
-    lower limit above the upper one.
+    Where nothing is given: half a turn either way, pi rad/s, 10 rad/s^2 (0.5 m, 0.5 m/s, 5 m/s^2), any effort.  Raises
+    InputError for a lower limit above the upper one.
     """
     n = model.nv
     if model.coordinates != model.joints:
@@ -65,7 +65,7 @@ def motion_limits(model: TorqueModel, **given: Sequence[float] | float) -> Motio
 
 @dataclass(frozen=True, slots=True)
 class FourierMotion:
-    """q(t) = centre + sum over k of sine_k sin(k w t) + cosine_k cos(k w t), w = 2 pi / period; sine, cosine (n, harmonics)."""
+    """q(t) = centre + sum of sine_k sin(k w t) + cosine_k cos(k w t), w = 2 pi / period; both (n, harmonics)."""
 
     joints: tuple[str, ...]
     period: float
@@ -91,7 +91,8 @@ class FourierMotion:
     def bounds(self) -> tuple[Array, Array, Array, Array]:
         """Lower and upper bound of q, bounds of |qd| and |qdd|, each (n,), for all times.
 
-        A trigonometric polynomial of degree H is at most its largest value on M even points over cos(pi H / M) (Ehlich and Zeller 1964).
+        A trigonometric polynomial of degree H is at most its largest value on M even points over cos(pi H / M) (Ehlich
+        and Zeller 1964).
         """
         H = self.sine.shape[1]
         M = 40 * H
@@ -133,7 +134,9 @@ class FourierMotion:
                     panels.append(f'<text x="{width - 110}" y="{24 + 16 * j}" fill="{color}">{label}</text>')
         size = f'width="{width}" height="{3 * height}" viewBox="0 0 {width} {3 * height}"'
         body = "\n".join(panels)
-        return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">\n{body}\n</svg>\n'
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">\n{body}\n</svg>\n'
+        )
 
 
 def within(
@@ -141,8 +144,8 @@ def within(
 ) -> FourierMotion:
     """The largest motion of this shape that keeps its joints within position, speed and acceleration limits.
 
-    shape (n, 2, harmonics): sine and cosine coefficients up to a factor a joint; fill (n,) of the largest amplitude; place (n,), 0 to 1:
-    where in the room that the limits leave its centre lies.
+    shape (n, 2, harmonics): sine and cosine coefficients up to a factor a joint; fill (n,) of the largest amplitude;
+    place (n,), 0 to 1: where in the room that the limits leave its centre lies.
     """
     zero = np.zeros(len(place))
     free = FourierMotion(joints, period, zero, shape[:, 0], shape[:, 1])

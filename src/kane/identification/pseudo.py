@@ -1,6 +1,7 @@
 """Pseudo-inertia: ten inertial parameters as a symmetric 4x4 matrix that is positive definite exactly for real bodies.
 
-J = [[S, h], [h^T, m]], S = tr(I)/2 1 - I the second moments of mass about the link's origin (Wensing, Kim and Slotine 2017).
+J = [[S, h], [h^T, m]], S = tr(I)/2 1 - I the second moments of mass about the link's origin (Wensing, Kim and Slotine
+2017).
 """
 
 from __future__ import annotations
@@ -19,9 +20,7 @@ def pseudo_inertia(parameters: Sequence[float] | Array) -> Array:
     """J (4, 4) of (m, hx, hy, hz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz)."""
     m, hx, hy, hz, xx, xy, xz, yy, yz, zz = (float(x) for x in parameters)
     half = 0.5 * (xx + yy + zz)
-    return np.array(
-        [[half - xx, -xy, -xz, hx], [-xy, half - yy, -yz, hy], [-xz, -yz, half - zz, hz], [hx, hy, hz, m]]
-    )
+    return np.array([[half - xx, -xy, -xz, hx], [-xy, half - yy, -yz, hy], [-xz, -yz, half - zz, hz], [hx, hy, hz, m]])
 
 
 def parameters_of(J: Array) -> Array:
@@ -46,7 +45,7 @@ def smat(v: Array) -> Array:
 
 
 def is_physical(parameters: Sequence[float] | Array, tolerance: float = 0.0) -> bool:
-    """True when the eigenvalues of J, in units of its own size, are above -tolerance; `tolerance` 0 asks for a positive one."""
+    """True when the eigenvalues of J, in units of its own size, are above -tolerance (strictly positive for 0)."""
     J = pseudo_inertia(parameters)
     scale = np.sqrt(np.abs(np.diag(J)))
     if not np.all(scale > 0):

@@ -1,7 +1,7 @@
 """Measured numbers: a value and its standard error, propagated to first order with everything it shares with others.
 
-Each reading is an independent source of error; a quantity remembers how much each source moves it, so what is computed twice from one
-reading is correlated as it should be (GUM, JCGM 100:2008, section 5).
+Each reading is an independent source of error; a quantity remembers how much each source moves it, so what is computed
+twice from one reading is correlated as it should be (GUM, JCGM 100:2008, section 5).
 """
 
 from __future__ import annotations
@@ -80,8 +80,9 @@ def quantity(value: Quantity | float) -> Quantity:
 def reading(value: object, source: str, graduation: float = 0.0) -> Quantity:
     """The quantity of one reading of the worksheet.
 
-    value: a number (error: a uniform one of half a graduation, graduation / sqrt(12)); "17.40 +- 0.05"; or a list of repeated readings: their
-    mean, with the standard error of the mean or of the graduation, whichever is larger.  Raises NumberError naming the source.
+    value: a number (error: a uniform one of half a graduation, graduation / sqrt(12)); "17.40 +- 0.05"; or a list of
+    repeated readings: their mean, with the standard error of the mean or of the graduation, whichever is larger.
+    Raises NumberError naming the source.
     """
     least = graduation / math.sqrt(12.0)
     if isinstance(value, str):
@@ -110,7 +111,10 @@ def _float(value: object, source: str) -> float:
         number = math.nan
     if not math.isfinite(number):
         raise NumberError(
-            f"{source} is {value!r}: not a number.", name=source, value=value, remedy="Write 17.40, '17.40 +- 0.05' or a list."
+            f"{source} is {value!r}: not a number.",
+            name=source,
+            value=value,
+            remedy="Write 17.4, '17.4 +- 0.1' or a list.",
         )
     return number
 

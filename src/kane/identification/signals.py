@@ -1,7 +1,8 @@
-"""From raw encoder and torque samples to what least squares needs: low-pass without delay, rates by central differences.
+"""From raw encoder and torque samples to what least squares needs: low-pass without delay, rates by central
+differences.
 
-The same filter goes over torques and over the columns of the regressor, so friction at a reversal of speed and everything else keeps its
-place (parallel filtering, Gautier 1997).
+The same filter goes over torques and over the columns of the regressor, so friction at a reversal of speed and
+everything else keeps its place (parallel filtering, Gautier 1997).
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def sample_time(t: Array) -> float:
     if len(far):
         i = int(far[0])
         raise InputError(
-            f"The step of time is {steps[i]:.6g} s at sample {i}, elsewhere {step:.6g} s: samples are missing.", name="t",
+            f"The step of time is {steps[i]:.6g} s at sample {i}, elsewhere {step:.6g} s: samples missing?", name="t",
             value=i, remedy="Resample with signals.resampled, or split the log there.",
         )  # fmt: skip
     return step
@@ -54,7 +55,7 @@ def resampled(t: Array, values: Array, step: float | None = None) -> tuple[Array
 
 
 def low_pass(values: Array, step: float, cutoff: float) -> Array:
-    """Butterworth low-pass of order 4 forward and backward along the first axis: no delay, gain 1/2 at the cutoff (Hz)."""
+    """Butterworth low-pass, order 4, forward and backward along the first axis: no delay, gain 1/2 at cutoff (Hz)."""
     from scipy import signal
 
     if not 0 < cutoff < 0.5 / step:
@@ -80,8 +81,8 @@ def edge(step: float, cutoff: float) -> int:
 def differentiated(t: Array, q: Array, tau: Array, cutoff: float, qd: Array | None = None) -> Motion:
     """Filtered positions, their rates and second rates, of raw positions q (n, nq = nv) at even times.
 
-    cutoff: Hz, some five to ten times the fastest motion.  qd: measured speeds to be used instead of differentiated positions.  Torques are
-    not filtered here: see parallel_filter.  Joints have to be of one degree of freedom.
+    cutoff: Hz, some five to ten times the fastest motion.  qd: measured speeds to be used instead of differentiated
+    positions.  Torques are not filtered here: see parallel_filter.  Joints have to be of one degree of freedom.
     """
     if q.shape != tau.shape:
         raise InputError(

@@ -124,9 +124,10 @@ def torque_model(
 ) -> TorqueModel:
     """The linear torque model of a mechanism.
 
-    rotors: as in base_parameters.  friction: columns for what the description gives ("given": damping and Coulomb friction that are not
-    zero), all three kinds for every joint of one degree of freedom, none, or these kinds.  width: rad/s or m/s within which Coulomb
-    friction is taken as linear in the speed.  Raises InputError when lengths or other geometry have no value.
+    rotors: as in base_parameters.  friction: columns for what the description gives ("given": damping and Coulomb
+    friction that are not zero), all three kinds for every joint of one degree of freedom, none, or these kinds.  width:
+    rad/s or m/s within which Coulomb friction is taken as linear in the speed.  Raises InputError when lengths or other
+    geometry have no value.
     """
     system = derive_system(mechanism)
     unknown = [name for name, value in system.parameters.items() if value is None]
@@ -160,9 +161,7 @@ def friction_columns(system: System, friction: Friction) -> tuple[FrictionColumn
             "viscous": number(joint.damping, values), "coulomb": number(joint.friction, values), "offset": 0.0,
         }  # fmt: skip
         for kind in _kinds(joint, friction, known):
-            found.append(
-                FrictionColumn(f"{joint.name}.{kind}", joint.name, kind, speeds.index(names[0]), known[kind])
-            )
+            found.append(FrictionColumn(f"{joint.name}.{kind}", joint.name, kind, speeds.index(names[0]), known[kind]))
     return tuple(found)
 
 

@@ -1,4 +1,5 @@
-"""The worksheet of a robot taken apart: readings in TOML, measured bodies and drives with standard errors, a robot that has them.
+"""The worksheet of a robot taken apart: readings in TOML, measured bodies and drives with standard errors, a robot that
+has them.
 
     gravity = 9.80
     [graduation]                       # of the instruments, used where a reading is a bare number
@@ -74,7 +75,7 @@ AXES = {"x": 0, "y": 1, "z": 2}
 
 @dataclass(frozen=True, slots=True)
 class Measurements:
-    """What a worksheet gives: bodies by link, drive inertia at the joint (Im, kg m^2) by joint, and the gear ratios read."""
+    """What a worksheet gives: bodies by link, drive inertia at the joint (Im, kg m^2) by joint, gear ratios as read."""
 
     bodies: dict[str, MeasuredBody]
     drives: dict[str, Quantity]
@@ -86,14 +87,18 @@ class Measurements:
         for link, body in self.bodies.items():
             rows.append((f"{link}.mass", body.mass))
             rows += [(f"{link}.com.{axis}", c) for axis, c in zip("xyz", body.com, strict=True)]
-            rows += [(f"{link}.{e}", t) for e, t in zip(("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz"), body.tensor, strict=True)]
+            rows += [
+                (f"{link}.{e}", t) for e, t in zip(("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz"), body.tensor, strict=True)
+            ]
         return (*rows, *((f"{joint}.Im", drive) for joint, drive in self.drives.items()))
 
     def parameters(self) -> dict[str, Quantity]:
         """The linear parameters "link.m", "link.hx", ... "joint.Im" with their errors: tolerances for certificates."""
         names = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
         found = {
-            f"{link}.{n}": q for link, body in self.bodies.items() for n, q in zip(names, first_and_second(body), strict=True)
+            f"{link}.{n}": q
+            for link, body in self.bodies.items()
+            for n, q in zip(names, first_and_second(body), strict=True)
         }
         return found | {f"{joint}.Im": drive for joint, drive in self.drives.items()}
 
@@ -113,7 +118,10 @@ class Measurements:
             largest = max(abs(t.value) for t in body.tensor)
             blur = max((t.error for t in body.tensor), default=0.0)
             inertia = Inertia(
-                decimal(body.mass.value), (x, y, z), (xx, xy, xz, yy, yz, zz), resolution=blur / largest if largest else 0.0
+                decimal(body.mass.value),
+                (x, y, z),
+                (xx, xy, xz, yy, yz, zz),
+                resolution=blur / largest if largest else 0.0,
             )
             mechanism = mechanism.replace_link(replace(mechanism.link(link), inertia=inertia))
         for name, drive in self.drives.items():
@@ -136,7 +144,9 @@ def read_worksheet(source: str | Path, mechanism: Mechanism) -> Measurements:
 
     Raises FormatError, NumberError, UnknownNameError with the entry's name.
     """
-    text, file = (source, None) if isinstance(source, str) and "\n" in source else (Path(source).read_text(), str(source))
+    text, file = (
+        (source, None) if isinstance(source, str) and "\n" in source else (Path(source).read_text(), str(source))
+    )
     try:
         sheet = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -194,10 +204,12 @@ def _com(place: str, entry: Table, graduation: dict[str, float]) -> tuple[Quanti
     """Mass centre from the link's origin: given, or from three balances on a knife edge less the datum."""
     scale = graduation.get("length", 0.0)
     if "com" in entry:
-        x, y, z = (reading(c, f"{place}.com.{a}", scale if c else 0.0) for c, a in zip(entry["com"], "xyz", strict=True))
+        x, y, z = (
+            reading(c, f"{place}.com.{a}", scale if c else 0.0) for c, a in zip(entry["com"], "xyz", strict=True)
+        )
         return x, y, z
     if "edge" not in entry:
-        raise FormatError(f"{place} has no mass centre.", element=place, remedy="Give com = [x, y, z] or edge = {x, y, z}.")
+        raise FormatError(f"{place} has no mass centre.", element=place, remedy="Give com or edge.")
     found = []
     for axis in "xyz":
         if axis not in entry["edge"]:
@@ -259,7 +271,7 @@ def _spring(
 def _arm(
     system: System, mechanism: Mechanism, joint: str, pose: Table, bodies: Measurements
 ) -> tuple[Quantity, Quantity]:
-    """Inertia M_jj and gravity gradient dg_j/dq_j of the arm without rotors at a pose (coordinates by name, others zero)."""
+    """Inertia M_jj and gravity gradient dg_j/dq_j of the arm without rotors at a pose (coordinates by name, else 0)."""
     names, speeds = list(system.k.coordinates.names), list(system.k.coordinates.speeds)
     driven = next(node for node in system.k.tree.nodes if node.joint == joint)
     coordinate = names[speeds.index(next(iter(_speeds(system, driven.joint))))]

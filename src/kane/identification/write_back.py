@@ -1,4 +1,4 @@
-"""Identified values back into a mechanism: every body, rotor and joint friction, fixed links kept as they are where they can be."""
+"""Identified values back into a mechanism: every body, rotor and joint friction; fixed links are kept if possible."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ DIGITS = 12  # of a written number
 
 
 def with_parameters(model: TorqueModel, found: Consistent) -> Mechanism:
-    """The mechanism with the bodies, rotors, damping and Coulomb friction of a consistent set; every change is a note of its report.
+    """The mechanism with the bodies, rotors, damping and Coulomb friction of a consistent set; every change is a note
+    of its report.
 
-    A body that is several links fixed together keeps the other links and changes the one that its joint moves, unless that would be no real
-    body: then the whole inertia goes to that link and the others lose theirs.
+    A body that is several links fixed together keeps the other links and changes the one that its joint moves, unless
+    that would be no real body: then the whole inertia goes to that link and the others lose theirs.
     """
     mechanism = model.mechanism
     notes: list[Note] = []
@@ -53,7 +54,11 @@ def with_parameters(model: TorqueModel, found: Consistent) -> Mechanism:
         notes.append(Note("identified", f"friction of joint {name!r}", name))
         if values.get((name, "offset")):
             notes.append(
-                Note("ignored", f"torque offset {values[name, 'offset']:.6g} of joint {name!r} has no place in a mechanism", name)
+                Note(
+                    "ignored",
+                    f"offset {values[name, 'offset']:.6g} of joint {name!r} has no place in a mechanism",
+                    name,
+                )
             )
     report = mechanism.report
     return replace(mechanism, report=ImportReport(report.file, report.format, (*report.notes, *notes)))
@@ -100,9 +105,7 @@ def _with_body(mechanism: Mechanism, name: str, links: list[str], ten: Array, no
 
 def _ten_in(mechanism: Mechanism, link: str, frame: str) -> Array:
     """The ten parameters of one link about the origin of another link fixed to it, in its axes."""
-    alone = replace(
-        mechanism, links=tuple(x if x.name == link else Link(x.name, None) for x in mechanism.links)
-    )
+    alone = replace(mechanism, links=tuple(x if x.name == link else Link(x.name, None) for x in mechanism.links))
     body = lumped_body(alone, frame)
     return ten_of(body.mass, body.com, body.tensor)
 
