@@ -136,7 +136,7 @@ def sampled(system: System, program: Program) -> Array:
     rng = np.random.default_rng(1)
     c = system.k.coordinates
     n = 20 + program.outputs[0].shape[1] // 4
-    q = np.stack([rng.uniform(-1, 1, n) * (np.pi if angle else 1.0) for angle in c.angles], axis=1)
+    q = rng.uniform(-1, 1, (n, len(c.angles))) * np.array([np.pi if angle else 1.0 for angle in c.angles])
     for names, _ in c.quaternions:
         at = [c.names.index(name) for name in names]
         q[:, at] /= np.linalg.norm(q[:, at], axis=1, keepdims=True)
@@ -144,7 +144,7 @@ def sampled(system: System, program: Program) -> Array:
     arrays |= {name: rng.uniform(-1, 1, (n, system.nv)) for name in ("qd", "qdd")}
     arrays["p"] = np.array([np.nan if x is None else x for x in system.parameters.values()])
     Y = evaluate(program, arrays)["Y"]
-    return Y.reshape(-1, Y.shape[-1])
+    return Y.reshape(n * system.nv, Y.shape[-1])
 
 
 def weak_columns(Y: Array, order: Sequence[int]) -> frozenset[int]:
