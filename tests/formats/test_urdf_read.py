@@ -29,7 +29,19 @@ def test_numbers_are_exact_whatever_their_notation() -> None:
     assert read.moments == (Fraction(1, 100), 0, 0, Fraction(1, 100), 0, Fraction(1, 200))
 
 
-@pytest.mark.parametrize("text", ["0.1", "1e22", "-2.5e-3", "123456789012345678901234567890.5", "1e-300"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0.1",
+        "1e22",
+        "-2.5e-3",
+        "123456789012345678901234567890.5",
+        "1e-300",
+        "5e-324",
+        "1.7976931348623157e308",
+        "00000.1",
+    ],
+)
 def test_a_decimal_is_the_rational_it_writes(text: str) -> None:
     m = read_urdf(two_joints(a=body("a", mass=text)))
     assert m.link("a").inertia.mass == Fraction(text)  # type: ignore[union-attr]

@@ -12,6 +12,7 @@ import pytest
 from kane.errors import InertiaError
 from kane.formats import read_urdf
 from kane.mechanism.checks import judge
+from kane.mechanism.edit import lump
 from kane.mechanism.inertia import bodies, lumped_body, moving_mass, total_mass
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "formats"))
@@ -146,3 +147,10 @@ def test_the_digits_of_the_file_are_kept() -> None:
     assert m.link("shank").inertia.resolution == pytest.approx(1e-4 / 0.0313)  # type: ignore[union-attr]
     assert [b.moving for b in bodies(m)] == [False, True]
     assert Fraction("0.0313") in m.link("shank").inertia.moments  # type: ignore[union-attr]
+
+
+def test_lumped_links_are_reported_once() -> None:
+    m = judge(read_urdf(two_joints(j2=joint("j2", "a", "b", "fixed"))))
+    assert [note.text for note in m.report.of("lumped")] == ["'b' into 'a'"]
+    assert judge(m).report == m.report
+    assert lump(m).report.of("lumped") == m.report.of("lumped")

@@ -41,9 +41,7 @@ _0 = Fraction(0)
 _LINE = re.compile(r"line (\d+)")
 
 
-def read_mjcf(
-    source: Source, *, snap: float = 1e-11, strict: bool = False, constraints: Literal["refuse", "ignore"] = "refuse"
-) -> Mechanism:
+def read_mjcf(source: Source, *, snap: float = 1e-11, constraints: Literal["refuse", "ignore"] = "refuse") -> Mechanism:
     """The mechanism of an MJCF model.
 
     A body with several joints becomes a chain of massless links named body.joint; a joint's `pos` and `ref` are kept,
@@ -72,7 +70,7 @@ def read_mjcf(
             line=int(found[1]) if found else None, remedy="Correct it there.",
         ) from None  # fmt: skip
     reader = _Reader(spec, file, snap, constraints == "ignore")
-    reader.bodies(strict)
+    reader.bodies()
     return reader.finish()
 
 
@@ -119,7 +117,7 @@ class _Reader:
             )  # fmt: skip
         self.note("ignored", text, name, line)
 
-    def bodies(self, strict: bool) -> None:
+    def bodies(self) -> None:
         """Every body, parents first."""
         self._whole_model()
         world = self.spec.worldbody

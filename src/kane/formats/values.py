@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import pi
+from sys import float_info
 
 from kane.errors import NumberError
 from kane.formats.xml import Element
@@ -15,7 +16,7 @@ from kane.mechanism.model import Axis, Move, Placement, QuaternionTurn, Translat
 
 Triple = tuple[Fraction, Fraction, Fraction]
 _DECIMAL = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,6}))?")
-_LARGEST_EXPONENT = 308
+_LARGEST = Fraction(float_info.max)
 _LONGEST = 400
 
 
@@ -30,12 +31,13 @@ def exact_decimal(text: str) -> Fraction | None:
         return None
     number = int(digits)
     power = int(exponent or 0) - len(part or "")
-    if number and abs(power + len(digits)) > _LARGEST_EXPONENT:
-        return None
     if not number:
         return Fraction(0)
+    if not -_LONGEST < power + len(str(number)) <= 309:
+        return None
     number = -number if sign == "-" else number
-    return Fraction(number * 10**power) if power >= 0 else Fraction(number, 10**-power)
+    value = Fraction(number * 10**power) if power >= 0 else Fraction(number, 10**-power)
+    return value if abs(value) <= _LARGEST else None
 
 
 def last_digit(text: str) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from kane.errors import InertiaError, MasslessJointError, NumberError
 from kane.mechanism.formula import number
-from kane.mechanism.inertia import Body, bodies, faults, is_numeric
+from kane.mechanism.inertia import Body, bodies, faults, is_numeric, lumped_notes
 from kane.mechanism.joints import joint_type
 from kane.mechanism.model import Inertia, Joint, Mechanism, Note
 from kane.mechanism.numeric import Array, SomeValues, columns, joint_moves, skew, tensor, values_of
@@ -20,7 +20,7 @@ OVERRIDE = 'Correct it, or accept it as it is with nonphysical="accept" (--nonph
 
 
 def judge(mechanism: Mechanism, nonphysical: Literal["refuse", "accept"] = "refuse") -> Mechanism:
-    """The mechanism, with a note for each moving body whose inertia no body can have.
+    """The mechanism, with a note for each moving body whose inertia no body can have, and for each lumped body.
 
     Raises InertiaError naming link, numbers, line and the override when nonphysical is "refuse"; MasslessJointError for
     a joint that moves no inertia, always; NumberError for a formula without a finite value.
@@ -36,11 +36,12 @@ def judge(mechanism: Mechanism, nonphysical: Literal["refuse", "accept"] = "refu
 
 
 def _judged(mechanism: Mechanism, nonphysical: Literal["refuse", "accept"]) -> Mechanism:
+    found_bodies = bodies(mechanism)
     inertias = {link.name: link.inertia for link in mechanism.links}
     known = frozenset(mechanism.parameter_values)
     found = [
         (body, [name for name in body.links if inertias[name] is not None], fault)
-        for body in bodies(mechanism)
+        for body in found_bodies
         if body.moving and is_numeric(mechanism, body, inertias, known) and (fault := faults(body)) is not None
     ]
     if found and nonphysical == "refuse":
@@ -56,7 +57,8 @@ def _judged(mechanism: Mechanism, nonphysical: Literal["refuse", "accept"]) -> M
             remedy=OVERRIDE,
         )
     check_massless(mechanism)
-    notes = [Note("nonphysical", f"link {_label(b, heavy)}: {text}", heavy[0], b.line) for b, heavy, text in found]
+    notes = lumped_notes(found_bodies)
+    notes += [Note("nonphysical", f"link {_label(b, heavy)}: {text}", heavy[0], b.line) for b, heavy, text in found]
     said = set(mechanism.report.notes)
     fresh = tuple(note for note in notes if note not in said)
     if not fresh:

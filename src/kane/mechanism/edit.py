@@ -11,7 +11,7 @@ from kane.errors import NumberError, TopologyError, UnknownNameError, Unsupporte
 from kane.mechanism import exact
 from kane.mechanism import formula as f
 from kane.mechanism.formula import Scalar, ScalarLike
-from kane.mechanism.inertia import body_heads
+from kane.mechanism.inertia import bodies, body_heads, lumped_notes
 from kane.mechanism.joints import joint_type
 from kane.mechanism.model import (
     Frame,
@@ -19,7 +19,6 @@ from kane.mechanism.model import (
     Joint,
     Link,
     Mechanism,
-    Note,
     Parameter,
     Placement,
     QuaternionTurn,
@@ -307,7 +306,7 @@ def lump(mechanism: Mechanism) -> Mechanism:
     groups: dict[str, list[str]] = {}
     for name, head in heads.items():
         groups.setdefault(head, []).append(name)
-    links, notes = [], []
+    links = []
     for link in mechanism.links:
         if heads[link.name] != link.name:
             continue
@@ -315,9 +314,6 @@ def lump(mechanism: Mechanism) -> Mechanism:
         parts = [exact.placed(i, places[m]) for m in members if (i := table[m].inertia) is not None]
         shapes = tuple(replace(g, placement=places[m] + g.placement) for m in members for g in table[m].geometry)
         links.append(replace(link, inertia=exact.together(parts) if parts else None, geometry=shapes))
-        others = [m for m in members if m != link.name]
-        if others:
-            notes.append(Note("lumped", f"{', '.join(map(repr, others))} into {link.name!r}", link.name))
     joints = tuple(
         replace(j, parent=heads[j.parent], placement=places[j.parent] + j.placement)
         for j in mechanism.joints
@@ -325,7 +321,8 @@ def lump(mechanism: Mechanism) -> Mechanism:
     )
     frames = tuple(Frame(name, head, places[name]) for name, head in heads.items() if name != head)
     moved = tuple(replace(fr, link=heads[fr.link], placement=places[fr.link] + fr.placement) for fr in mechanism.frames)
-    report = replace(mechanism.report, notes=mechanism.report.notes + tuple(notes))
+    fresh = (note for note in lumped_notes(bodies(mechanism)) if note not in mechanism.report.notes)
+    report = replace(mechanism.report, notes=mechanism.report.notes + tuple(fresh))
     return replace(mechanism, links=tuple(links), joints=joints, frames=moved + frames, report=report)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+import sys
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -171,8 +172,10 @@ def parse(text: str) -> Scalar:
     stripped = text.strip()
     try:
         decimal = Decimal(stripped if stripped.isascii() and "_" not in stripped else "nan")
-        if decimal.is_finite() and (not decimal or abs(decimal.adjusted()) <= 308):
-            return Fraction(decimal)
+        if decimal.is_finite() and (not decimal or -400 < decimal.adjusted() < 309):
+            number = Fraction(decimal)
+            if abs(number) <= sys.float_info.max:
+                return number
     except (ArithmeticError, ValueError):
         pass
     try:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from kane.mechanism.formula import Formula
-from kane.mechanism.model import Inertia, Joint, Mechanism
+from kane.mechanism.model import Inertia, Joint, Mechanism, Note
 from kane.mechanism.numeric import (
     Array,
     joint_moves,
@@ -169,6 +169,15 @@ def is_numeric(
     return not members or all(
         joint.child not in members or names_in(joint_moves(joint)) <= known for joint in mechanism.joints
     )
+
+
+def lumped_notes(found: Sequence[Body]) -> list[Note]:
+    """A note for each body of several links."""
+    return [
+        Note("lumped", f"{', '.join(map(repr, others))} into {body.link!r}", body.link)
+        for body in found
+        if (others := [name for name in body.links if name != body.link])
+    ]
 
 
 def total_mass(mechanism: Mechanism) -> float:
