@@ -251,7 +251,8 @@ def test_power_balance_with_every_element():
         friction.viscous("v", place, "0.3"), friction.coulomb("c", place, "0.2", "0.1"),
         friction.stribeck("s", place, 1, 2, "0.1", "0.3", "0.05"), friction.spring("k", place, 5, "0.1"),
         contact.stop("stop", place, -1, 1, 50, 1), contact.backlash("back", place, "0.1", 60, 1),
-        transmission.drive("gear", place, 3, "0.7", "0.9"), transmission.rotor("rotor", "N", slide_axis(), "0.1", place, 4),
+        transmission.drive("gear", place, 3, "0.7", "0.9"),
+        transmission.rotor("rotor", "N", slide_axis(), "0.1", place, 4),
     ]  # fmt: skip
     e = block(*elements)
     g = e.graph

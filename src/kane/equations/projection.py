@@ -25,6 +25,7 @@ from kane.kinematics.linear import affine
 from kane.kinematics.measures import Measures, check_velocities
 from kane.kinematics.points import Points, place_points, speed_symbols
 from kane.kinematics.vectors import Vec
+from kane.kinematics.walk import PlacedBody
 from kane.mechanism import loads as ld
 from kane.mechanism.beams import Beam
 from kane.mechanism.model import Mechanism
@@ -146,7 +147,7 @@ def inertia_forces(p: Points, acc: Accelerations) -> tuple[Ref, ...]:
     return gather_forces(p, forces, torques)
 
 
-def inertia_torque(p: Points, acc: Accelerations, body: pt.PlacedBody) -> Vec:
+def inertia_torque(p: Points, acc: Accelerations, body: PlacedBody) -> Vec:
     """I alpha + w x I w, axes of the moments."""
     g, w = p.graph, p.axes[body.axes].w
     spin = v.sym_apply(g, body.moments, w)

@@ -91,7 +91,8 @@ def constraint_pushes(e: Equations) -> Applied:
     for item in e.points.mechanism.constraints:
         if isinstance(item, (c.Holonomic, c.MotionConstraint)):
             raise InputError(
-                f"Constraint {item.name!r} is a formula without a place, so its force on a body is not known.", name=item.name,
+                f"Constraint {item.name!r} is a formula without a place, so its force on a body is not known.",
+                name=item.name,
                 remedy="Declare it as coinciding points or as rolling.",
             )  # fmt: skip
         if isinstance(item, (c.Coincident, c.Rolling)):

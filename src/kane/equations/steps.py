@@ -22,6 +22,7 @@ from kane.graph.derivative import forward
 from kane.kinematics import points as pt
 from kane.kinematics import vectors as v
 from kane.kinematics.points import Mixed, Points
+from kane.kinematics.walk import PlacedBody
 from kane.mechanism import formula as f
 from kane.mechanism.basis import FrameVector, label
 from kane.mechanism.loads import ForcePair
@@ -199,7 +200,7 @@ def _vectors(p: Points, t: Terms, values: Mapping[str, Mixed]) -> tuple[tuple[st
     return tuple((f"{name} =", vector_text(p, t, value)) for name, value in values.items())
 
 
-def inertial_push(e: Equations, body: pt.PlacedBody) -> Applied:
+def inertial_push(e: Equations, body: PlacedBody) -> Applied:
     g, p = e.graph, e.points
     axes = p.stations[body.station].held
     force = v.scale(g, g.neg(body.mass), e.accelerations.acc[body.station])
@@ -340,10 +341,12 @@ def _difference(name: str, t: Terms, ours: Mapping[str, Ref], theirs: Mapping[st
 def expression(e: Equations, text: str, bases: Mapping[str, Ref] | None = None) -> Ref:
     """A formula written as text, in the graph of the equations:
 
-    names of the mechanism, u1' or u1_dot for rates of speeds.
+    names of the mechanism, u1' or u1_dot for rates of speeds (q1_ddot
+    where q1_dot is the speed).
     """
-    s = e.points.symbols
-    rates = {f"{n}_dot": a for n, a in zip(e.points.coordinates.speeds, s.udot, strict=True)}
+    s, c = e.points.symbols, e.points.coordinates
+    second = {n: f"{n}_ddot" if n in c.names else f"{n}_dot" for n in c.speeds}
+    rates = {second[n]: a for n, a in zip(c.speeds, s.udot, strict=True)}
 
     def name(n: str) -> Ref:
         if bases and n in bases:
@@ -358,9 +361,12 @@ def _vector(e: Equations, text: str) -> Mixed:
     p, g = e.points, e.graph
     bases: dict[str, Ref] = {}
     where: dict[str, tuple[int, Axis]] = {}
+    scalars = {*p.symbols.by_name, *p.coordinates.speeds, *(q.name for q in p.mechanism.parameters)}
     for n in p.place:
         for axis in AXES:
             key = label(n, axis)
+            if key in scalars:
+                continue
             if re.search(rf"\b{re.escape(key)}\b", text) and key not in bases:
                 bases[key] = g.symbol(f"basis vector {key}")
                 where[key] = (p.axes_of(n), axis)
