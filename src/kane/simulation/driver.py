@@ -325,6 +325,28 @@ def _plan() -> str:
     e.do("keep:")
     e.do("ret double %h")
     e.do("look:")
+    rough = e(f"fdiv double {d}, %h")
+    e.do(f"br i1 {e(f'fcmp oge double {rough}, 2.0')}, label %keep, label %ahead")
+    e.do("ahead:")  # the pivot at a predicted state three quarters of the way
+    s = e(f"fmul double {d}, 0.75")
+    one, two = (e.place("%k", e(f"mul i64 %np, {j}")) for j in (1, 2))
+    e.do(f"call void @euler(ptr %y, ptr %k, ptr %x, i64 %np, double {s})")
+    e.store(e(f"fadd double %t, {s}"), "%time", 0)
+    e.do(f"call void %f(ptr %ctx, ptr %time, ptr %x, ptr {one})")
+    e.do(f"call void @heun(ptr %y, ptr %k, ptr %x, i64 %np, double {s})")
+    e.do(f"call void %f(ptr %ctx, ptr %time, ptr %x, ptr {two})")
+    _bump(e, NFEV, 2)
+    there = e.load(e.load("%control", PIVOT_AT, "ptr"), 0)
+    steeper = e(f"fdiv double {e(f'fsub double {there}, {p}')}, {s}")
+    curve = e(f"fdiv double {e(f'fsub double {steeper}, {slope}')}, {e(f'fadd double {s}, {gap}')}")
+    pace = e(f"call double @llvm.fma.f64(double {curve}, double {s}, double {steeper})")
+    quad = e(f"fmul double {e(f'fmul double {curve}, {there}')}, 4.0")
+    under2 = e(f"fsub double {e(f'fmul double {pace}, {pace}')}, {quad}")
+    square = e(f"call double @llvm.sqrt.f64(double {under2})")
+    rest = e(f"fdiv double {e(f'fmul double {there}, 2.0')}, {e(f'fsub double {square}, {pace}')}")
+    fine = e(f"fadd double {s}, {rest}")
+    usable = e(f"fcmp ogt double {rest}, 0.0")
+    d = e(f"select i1 {usable}, double {fine}, double {d}")
     x = e(f"fdiv double {d}, %h")
     far = e(f"fcmp oge double {x}, {_D.literal(1.4)}")
     beyond = e(f"fcmp ogt double {x}, {high}")
@@ -337,7 +359,9 @@ def _plan() -> str:
     e.store(e(f"select i1 {beyond}, double 1.0, double {allowed}"), "%control", CROSSING)
     ok = e(f"fcmp ogt double {chosen}, {e(f'fmul double %h, {_D.literal(1e-3)}')}")
     e.do(f"ret double {e(f'select i1 {ok}, double {chosen}, double %h')}")
-    return "\n".join(["define internal double @plan(ptr %control, double %t, double %h) {", "start:", *e.lines, "}", ""])
+    head = ("define internal double @plan(ptr %control, double %t, double %h, ptr %f, ptr %ctx, ptr %y, ptr %k, ptr %x, i64 %np, "
+            "ptr %time) {")  # fmt: skip
+    return "\n".join([head, "start:", *e.lines, "}", ""])
 
 
 def _work(e: _Emitter, names: Sequence[str]) -> dict[str, str]:
@@ -387,7 +411,8 @@ def _adaptive(a: Any, b: Any, c: Any, a_extra: Any, c_extra: Any) -> str:
     e.do("try:")
     e.do(f"%h0 = phi double [{wanted}, %try_first], [%h_less, %reject]")
     e.do("%limit = phi double [8.0, %try_first], [1.0, %reject]")
-    planned = e(f"call double @plan(ptr %control, double {t}, double %h0)")
+    planned = e(f"call double @plan(ptr %control, double {t}, double %h0, ptr %f, ptr %ctx, ptr {w['y']}, ptr {w['k']}, "
+                f"ptr {w['x']}, i64 %np, ptr {time})")
     e.do(f"%h1 = select i1 {e(f'fcmp olt double {planned}, {s[MAX_STEP]}')}, double {planned}, double {s[MAX_STEP]}")
     left = e(f"fsub double {s[T_END]}, {t}")
     e.do(f"%cut = fcmp oge double {e(f'fmul double %h1, {_D.literal(1 + 1e-8)}')}, {left}")
@@ -543,6 +568,7 @@ def driver_source() -> str:
     parts += [combination(f"extra{j}", [float(x) for x in row[: STAGES + 1 + j]]) for j, row in enumerate(R.A_EXTRA)]
     parts += [_dense([[float(x) for x in row] for row in R.D])]
     parts += [_error([float(x) for x in R.E5[:STAGES]], [float(x) for x in R.E3[:STAGES]])]
+    parts += [combination("euler", [1.0]), combination("heun", [0.5, 0.5])]
     parts += [_plan(), _adaptive(R.A, R.B, R.C, R.A_EXTRA, R.C_EXTRA)]
     parts += [combination("classic1", [0.5]), combination("classic2", [0, 0.5]), combination("classic3", [0, 0, 1.0])]
     parts += [combination("classic", [1 / 6, 1 / 3, 1 / 3, 1 / 6]), _fixed()]
