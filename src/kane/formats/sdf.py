@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from kane.errors import FormatError, TopologyError, UnsupportedError
+from kane.formats.reading import Reader, named, only
 from kane.formats.source import Source, content_of
-from kane.formats.urdf_parts import Reader, named, only
 from kane.formats.values import Numbers, Triple, last_digit
 from kane.formats.xml import Element, parse_xml
 from kane.mechanism import exact

@@ -8,8 +8,10 @@ from fractions import Fraction
 from typing import Literal
 
 from kane.errors import FormatError
+from kane.formats.reading import Reader
 from kane.formats.source import Source, content_of
-from kane.formats.urdf_parts import Reader, flatten_mimics, read_joint, read_link, read_materials
+from kane.formats.urdf_parts import flatten_mimics, read_joint, read_link
+from kane.formats.urdf_shapes import read_materials
 from kane.formats.urdf_tags import foreign
 from kane.formats.values import Numbers, exact_decimal
 from kane.formats.xml import Element, parse_xml

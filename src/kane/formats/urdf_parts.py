@@ -2,71 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from fractions import Fraction
 
-from kane.errors import FormatError, InputError, NumberError, TopologyError, UnsupportedError
-from kane.formats.values import Numbers, last_digit
+from kane.errors import NumberError, TopologyError, UnsupportedError
+from kane.formats.reading import Reader, named, only
+from kane.formats.urdf_shapes import read_shapes
+from kane.formats.values import last_digit
 from kane.formats.xml import Element
 from kane.mechanism import formula as f
 from kane.mechanism.formula import Scalar
 from kane.mechanism.joints import JOINT_TYPES
-from kane.mechanism.model import Geometry, Inertia, Joint, Limits, Link, Mimic, Note, Placement, Vector
+from kane.mechanism.model import Inertia, Joint, Limits, Link, Mimic, Placement, Vector
 
-Color = tuple[float, float, float, float]
 _Z: Vector = (Fraction(0), Fraction(0), Fraction(1))  # where an axis has no meaning
 _X: Vector = (Fraction(1), Fraction(0), Fraction(0))
 _MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 _OTHER_NAMES = {"ball": "spherical", "freeflyer": "floating", "floating_joint": "floating"}
 _FOREIGN_TYPES = ("spherical", "universal", "cylindrical", "screw")
 URDF_TYPES = ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")
-_SIZES = {"box": ("size",), "cylinder": ("radius", "length"), "capsule": ("radius", "length"), "sphere": ("radius",)}
 _COARSEST = 0.02  # more than two printed digits are wanted before rounding excuses a tensor
-
-
-@dataclass(slots=True)
-class Reader:
-    """What one reading carries along: numbers, notes, whether repairs are allowed, materials by name."""
-
-    numbers: Numbers
-    strict: bool
-    notes: list[Note] = field(default_factory=list)
-    materials: dict[str, Color] = field(default_factory=dict)
-
-    @property
-    def file(self) -> str | None:
-        return self.numbers.file
-
-    def note(self, kind: str, text: str, name: str, line: int | None) -> None:
-        self.notes.append(Note(kind, text, name, line))
-
-    def refuse(
-        self, message: str, element: Element, name: str, remedy: str, kind: type[InputError] = FormatError
-    ) -> InputError:
-        return kind(message, file=self.file, line=element.line, element=f"<{element.tag}>", name=name, remedy=remedy)
-
-    def repaired(self, message: str, element: Element, name: str, remedy: str) -> None:
-        """A repair: noted, or refused when strict."""
-        if self.strict:
-            raise self.refuse(message, element, name, remedy)
-        self.note("repaired", message, name, element.line)
-
-
-def named(reader: Reader, element: Element, attribute: str = "name") -> str:
-    """The name an element must have."""
-    value = element.attributes.get(attribute, "").strip()
-    if not value:
-        raise reader.refuse(f"<{element.tag}> has no {attribute}.", element, element.tag, f'Add {attribute}="...".')
-    return value
-
-
-def only(reader: Reader, element: Element, tag: str, owner: str) -> Element | None:
-    """The child with this tag; a second one is a repair."""
-    found = [child for child in element.children if child.tag == tag]
-    if len(found) > 1:
-        reader.repaired(f"{owner} has {len(found)} <{tag}>; the first is used.", found[1], owner, "Keep one.")
-    return found[0] if found else None
 
 
 def read_link(reader: Reader, element: Element) -> Link:
@@ -75,7 +31,7 @@ def read_link(reader: Reader, element: Element) -> Link:
     owner = f"link {name!r}"
     inertial = only(reader, element, "inertial", owner)
     inertia = None if inertial is None else read_inertia(reader, inertial, owner)
-    shapes = tuple(s for visual in element.all("visual") for s in _shapes(reader, visual, owner))
+    shapes = tuple(s for visual in element.all("visual") for s in read_shapes(reader, visual, owner))
     return Link(name, inertia, shapes, element.line)
 
 
@@ -117,66 +73,6 @@ def _resolution(texts: list[str], moments: list[Fraction]) -> float:
     largest = max((abs(float(m)) for m in moments), default=0.0)
     digits = [d for d in map(last_digit, texts) if d > 0]
     return min(min(digits) / largest, _COARSEST) if largest > 0 and digits else 0.0
-
-
-def _shapes(reader: Reader, visual: Element, owner: str) -> list[Geometry]:
-    """The shapes of a <visual>; drawing never stops the reading, so damaged ones are dropped with a note."""
-    geometry = visual.first("geometry")
-    if geometry is None:
-        return []
-    try:
-        placement = reader.numbers.placement(visual.first("origin"), owner)
-        color = _color(reader, visual.first("material"), owner)
-        return [g for shape in geometry.children if (g := _shape(reader, shape, placement, color, owner)) is not None]
-    except NumberError as error:
-        if reader.strict:
-            raise
-        reader.note("ignored", f"shape of {owner} not drawn: {error.message}", owner, error.line)
-        return []
-
-
-def _shape(reader: Reader, shape: Element, placement: Placement, color: Color | None, owner: str) -> Geometry | None:
-    get = shape.attributes.get
-    if shape.tag == "mesh":
-        scale = get("scale")
-        size = () if scale is None else tuple(float(v) for v in reader.numbers.vector(_three(scale), shape, owner))
-        return Geometry("mesh", size, placement, get("filename", ""), color)
-    keys = _SIZES.get(shape.tag)
-    if keys is None:
-        return None
-    values = [part for key in keys for part in get(key, "").split()]
-    return Geometry(shape.tag, tuple(float(reader.numbers.one(v, shape, owner)) for v in values), placement, "", color)
-
-
-def _three(scale: str) -> str:
-    return scale if len(scale.split()) != 1 else f"{scale} {scale} {scale}"
-
-
-def _color(reader: Reader, material: Element | None, owner: str) -> Color | None:
-    if material is None:
-        return None
-    color = material.first("color")
-    if color is None:
-        return reader.materials.get(material.attributes.get("name", ""))
-    parts = color.attributes.get("rgba", "").split()
-    if len(parts) != 4:
-        return None
-    r, g, b, a = (float(reader.numbers.one(part, color, owner)) for part in parts)
-    return r, g, b, a
-
-
-def read_materials(reader: Reader, root: Element) -> None:
-    """Colours of named materials; a damaged one has no colour."""
-    for element in root.all("material"):
-        try:
-            color = _color(reader, element, "material")
-        except NumberError as error:
-            if reader.strict:
-                raise
-            reader.note("ignored", f"colour not used: {error.message}", element.attributes.get("name", ""), error.line)
-            continue
-        if color is not None:
-            reader.materials[element.attributes.get("name", "")] = color
 
 
 def read_joint(reader: Reader, element: Element) -> Joint:
