@@ -88,6 +88,12 @@ def test_bases() -> None:
     assert [j.name for j in held.joints if j.parent == "world"] == ["w"]
 
 
+def test_a_link_may_be_called_world() -> None:
+    m = read_sdf(sdf(link("world", "<pose>0 0 1 0 0 0</pose>"), B, hinge().replace(">a<", ">world<")))
+    assert (m.root, m.joints[0].child) == ("world_", "world")
+    np.testing.assert_allclose(link_poses(m, {"j": 0.0})["b"][1], [1, 0.5, 0.2], atol=1e-14)
+
+
 def test_two_axes_become_two_joints() -> None:
     m = read_sdf(sdf(A, B, hinge("", "<axis><xyz>1 0 0</xyz></axis><axis2><xyz>0 1 0</xyz></axis2>", "universal")))
     assert [j.name for j in m.joints if j.type == "revolute"] == ["j.1", "j.2"]
@@ -121,6 +127,18 @@ def test_gravity_of_the_world_and_a_missing_inertial() -> None:
     m = read_sdf(text)
     assert m.gravity == (0, 0, Fraction("-1.62"))
     assert total_mass(m) == pytest.approx(3.0)
+
+
+def test_shapes_are_kept_and_damaged_ones_said() -> None:
+    visual = "<visual><pose>0 0 1 0 0 0</pose><geometry>{}</geometry></visual>"
+    parts = ("<box><size>1 2 3</size></box>", "<cylinder><radius>0.1</radius><length>x</length></cylinder>",
+             "<mesh><uri>a.dae</uri><scale>2 2 2</scale></mesh>", "<plane/>")  # fmt: skip
+    m = read_sdf(sdf(A.replace("<inertial>", "".join(map(visual.format, parts)) + "<inertial>"), B, hinge()))
+    assert [(g.kind, g.size, g.file) for g in m.link("a").geometry] == [
+        ("box", (1.0, 2.0, 3.0), ""),
+        ("mesh", (2.0, 2.0, 2.0), "a.dae"),
+    ]
+    assert any("not drawn" in note.text for note in m.report.of("ignored"))
 
 
 def test_the_inverse_of_moves_undoes_them() -> None:

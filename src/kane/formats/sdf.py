@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from kane.errors import FormatError, TopologyError, UnsupportedError
+from kane.errors import FormatError, NumberError, TopologyError, UnsupportedError
 from kane.formats.reading import Reader, named, only
 from kane.formats.source import Source, content_of
 from kane.formats.values import Numbers, Triple, last_digit
@@ -14,6 +14,7 @@ from kane.mechanism import exact
 from kane.mechanism import formula as f
 from kane.mechanism.model import (
     Frame,
+    Geometry,
     ImportReport,
     Inertia,
     Joint,
@@ -33,6 +34,10 @@ from kane.mechanism.topology import check_tree
 _0 = Fraction(0)
 _TYPES = {"ball": "spherical", "revolute2": "universal"}
 _KNOWN = ("revolute", "continuous", "prismatic", "fixed", "ball", "universal", "screw", "revolute2")
+_SIZES = {
+    "box": ("size",), "cylinder": ("radius", "length"), "capsule": ("radius", "length"), "sphere": ("radius",),
+    "mesh": ("scale",),
+}  # fmt: skip
 _MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
@@ -93,10 +98,11 @@ class _Sdf:
             self._joint(element, joints, extra)
         children = {joint.child for joint in joints}
         roots = [link.name for link in links if link.name not in children]
-        if not any(joint.parent == "world" for joint in joints) and len(roots) == 1:
-            kind, label = ("floating", "root") if base == "floating" else ("fixed", "world.fixed")
-            joints.insert(0, Joint(label, kind, "world", roots[0], self._pose(roots[0]) if kind == "fixed" else ()))
-        links = [Link("world"), *links, *extra]
+        outer = "world_" if any(link.name == "world" for link in links) else "world"  # a link may have that name
+        if not any(joint.parent == outer for joint in joints) and len(roots) == 1:
+            kind, label = ("floating", "root") if base == "floating" else ("fixed", f"{outer}.fixed")
+            joints.insert(0, Joint(label, kind, outer, roots[0], self._pose(roots[0]) if kind == "fixed" else ()))
+        links = [Link(outer), *links, *extra]
         check_tree(links, joints, file)
         tools = tuple(self._frame(e) for e in model.all("frame"))
         name = model.attributes.get("name", "").strip() or "robot"
@@ -134,7 +140,7 @@ class _Sdf:
 
     def _pose(self, name: str, trail: tuple[str, ...] = ()) -> Placement:
         """The moves from the model frame to a named frame."""
-        if name in ("", "__model__", "world"):
+        if name in ("", "__model__") or (name == "world" and name not in self.poses):
             return ()
         if name in trail:
             raise self._lost(f"The poses of {', '.join(trail)} are relative to each other.", name)
@@ -178,7 +184,7 @@ class _Sdf:
                 "defaulted", f"{owner} has no inertial: mass 1, moments 1 (SDF default)", name, element.line
             )
             one = Fraction(1)
-            return Link(name, Inertia(one, moments=(one, _0, _0, one, _0, one)), (), element.line)
+            return Link(name, Inertia(one, moments=(one, _0, _0, one, _0, one)), self._shapes(element), element.line)
         mass_element = inertial.first("mass")
         mass = Fraction(1) if mass_element is None else self.numbers.one(mass_element.text, mass_element, owner)
         moments = [Fraction(1), _0, _0, Fraction(1), _0, Fraction(1)]
@@ -197,7 +203,25 @@ class _Sdf:
         com: Vector = next((m.by for m in where if isinstance(m, Translate)), (_0, _0, _0))
         axes = tuple(m for m in where if not isinstance(m, Translate))
         a, b, c, d, e, g = moments
-        return Link(name, Inertia(mass, com, (a, b, c, d, e, g), axes, resolution, inertial.line), (), element.line)
+        inertia = Inertia(mass, com, (a, b, c, d, e, g), axes, resolution, inertial.line)
+        return Link(name, inertia, self._shapes(element), element.line)
+
+    def _shapes(self, link: Element) -> tuple[Geometry, ...]:
+        """The shapes of the visuals; damaged ones are dropped with a note."""
+        shapes = []
+        for visual in link.all("visual"):
+            holder = visual.first("geometry")
+            for shape in () if holder is None else holder.children:
+                try:
+                    sizes = [part for key in _SIZES.get(shape.tag, ()) for part in _inside(shape, key).split()]
+                    numbers = tuple(float(self.numbers.one(part, shape, "visual")) for part in sizes)
+                    place = self._own(visual.first("pose"), "visual")
+                except NumberError as error:
+                    self.reader.note("ignored", f"shape not drawn: {error.message}", "visual", error.line)
+                    continue
+                if shape.tag in _SIZES:
+                    shapes.append(Geometry(shape.tag, numbers, place, _inside(shape, "uri")))
+        return tuple(shapes)
 
     def _joint(self, element: Element, joints: list[Joint], extra: list[Link]) -> None:
         name = named(self.reader, element)
@@ -307,6 +331,11 @@ class _Sdf:
             if link in ("world", "__model__"):
                 return Frame(name, "world", self._pose(name))
         return Frame(name, link, inverse(self._pose(link)) + self._pose(name))
+
+
+def _inside(element: Element, tag: str) -> str:
+    child = element.first(tag)
+    return "" if child is None else child.text.strip()
 
 
 def inverse(moves: Placement) -> Placement:
