@@ -22,6 +22,7 @@ from kane.explicit.angles import Angle
 Array = np.ndarray[Any, np.dtype[np.float64]]
 Motion = tuple[int, ...]  # () gravity, (l,) acceleration, (j, k) speeds, j <= k; joint coordinates
 Factor = tuple[Angle, int, int]
+FINE, COARSE = 500_000, 70_000  # grid points of a certificate, and of a first look
 Wave = dict[Angle, complex]  # sum of weight * exp(i k.q)
 
 
@@ -141,7 +142,7 @@ class Bound:
     points: int
 
 
-def certify(field: Field, box: Box, budget: int = 500_000) -> Bound:
+def certify(field: Field, box: Box, budget: int = FINE) -> Bound:
     """The greatest error over the box, from a grid of the angles.
 
     At fixed speeds and accelerations the error is a trigonometric polynomial of degree d in an angle, so that on M > 2 d equal steps its
@@ -155,15 +156,10 @@ def certify(field: Field, box: Box, budget: int = 500_000) -> Bound:
     degrees = np.abs(field.k).max(axis=0).astype(int)
     steps = grid_steps(degrees, budget)
     factor = float(np.prod([1 / np.cos(np.pi * d / m) for d, m in zip(degrees, steps, strict=True) if d]))
-    top = inside = 0.0
-    axes = [np.arange(m) * (2 * np.pi / m) - np.pi for m in steps]
-    for points, coefficients in grid(field, axes):
-        at = worst_above(field, coefficients, box, top)
-        top = max(top, float(at.max(initial=0.0)))
-        within = _within(points, box, degrees)
-        if np.any(within):
-            inside = max(inside, float(at[within].max(initial=0.0)))
-    return Bound(min(factor * top, simple), inside, int(np.prod(steps)))
+    coefficients = grid_values(field, steps)
+    at = worst_above(field, coefficients, box)
+    inside = at[_within(steps, box, degrees)]
+    return Bound(min(factor * float(at.max()), simple), float(inside.max(initial=0.0)), len(at))
 
 
 def grid_steps(degrees: Sequence[int], budget: int) -> tuple[int, ...]:
@@ -175,27 +171,28 @@ def grid_steps(degrees: Sequence[int], budget: int) -> tuple[int, ...]:
     return tuple(2 * d + 1 if d else 1 for d in degrees)
 
 
-def grid(field: Field, axes: Sequence[Array]) -> Iterable[tuple[Array, Array]]:
-    """(points (N, n), coefficients (N, M)) over the product of axes, slice by slice of the first one that varies."""
-    n = len(axes)
-    first = next((d for d in range(n) if len(axes[d]) > 1), 0)
-    rest = [axes[d] if d != first else np.zeros(1) for d in range(n)]
-    mesh = np.stack([m.ravel() for m in np.meshgrid(*rest, indexing="ij")], axis=-1)
-    others = np.exp(1j * (mesh @ field.k.T))
-    for x in axes[first]:
-        points = mesh.copy()
-        points[:, first] = x
-        turned = field.amplitude * np.exp(1j * field.k[:, first] * x)[:, None]
-        yield points, others.real @ turned.real - others.imag @ turned.imag
+def grid_values(field: Field, steps: Sequence[int]) -> Array:
+    """Coefficients (N, M) on the grid -pi + 2 pi m / steps of every angle, by one FFT a component."""
+    turned = field.amplitude * np.where(field.k.sum(axis=1) % 2, -1.0, 1.0)[:, None]  # the grid starts at -pi
+    place = tuple(field.k.astype(int).T % np.array(steps)[:, None])
+    count = turned.shape[1]
+    values = np.empty((int(np.prod(steps)), count))
+    for m in range(0, count, 2):  # components are real: two in one complex transform
+        table = np.zeros(tuple(steps), dtype=complex)
+        np.add.at(table, place, turned[:, m] + (1j * turned[:, m + 1] if m + 1 < count else 0))
+        flat = np.fft.ifftn(table).ravel() * table.size
+        values[:, m] = flat.real
+        if m + 1 < count:
+            values[:, m + 1] = flat.imag
+    return values
 
 
-def worst_above(field: Field, coefficients: Array, box: Box, level: float) -> Array:
-    """`worst` where it may exceed the level; elsewhere the level itself or less (the sum of absolute values shows it)."""
-    size = np.array([_size(motion, box) for motion in field.motions])
-    sums: Array = np.abs(coefficients) @ size
-    result = np.minimum(sums, level)
-    places = np.flatnonzero(sums > level)
-    order = places[np.argsort(-sums[places], kind="stable")]
+def worst_above(field: Field, coefficients: Array, box: Box) -> Array:
+    """`worst` at the points where it may be the greatest, 0 elsewhere (the sum of absolute values shows which)."""
+    sums: Array = np.abs(coefficients) @ np.array([_size(motion, box) for motion in field.motions])
+    result = np.zeros(len(sums))
+    order = np.argsort(-sums, kind="stable")
+    level = 0.0
     for start in range(0, len(order), 2000):
         chunk = order[start : start + 2000]
         if sums[chunk[0]] <= level:
@@ -205,8 +202,13 @@ def worst_above(field: Field, coefficients: Array, box: Box, level: float) -> Ar
     return result
 
 
-def _within(points: Array, box: Box, degrees: Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    inside = np.ones(len(points), dtype=bool)
+def _within(steps: Sequence[int], box: Box, degrees: Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Which points of the grid lie in the ranges of the angles."""
+    inside: Any = np.ones(tuple(steps), dtype=bool)
     for d in np.flatnonzero(degrees):
-        inside &= (points[:, d] >= box.lower[d] - 1e-9) & (points[:, d] <= box.upper[d] + 1e-9)
-    return inside
+        points = -np.pi + 2 * np.pi * np.arange(steps[d]) / steps[d]
+        shape = [1] * len(steps)
+        shape[d] = -1
+        inside = inside & ((points >= box.lower[d] - 1e-9) & (points <= box.upper[d] + 1e-9)).reshape(shape)
+    flat: np.ndarray[Any, np.dtype[np.bool_]] = inside.ravel()
+    return flat
