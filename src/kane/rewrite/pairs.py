@@ -51,9 +51,10 @@ def two_step(g: Alternatives, targets: Sequence[int], pool: Sequence[int], limit
             if z == t:
                 continue
             ratio = r * inverse[z] % p
+            less, more = (r - residue[z]) % p, (r + residue[z]) % p
             for form, sign, inner in (
-                ("z(x+y)", 0, ratio), ("zxy", 0, ratio), ("z+xy", 0, (r - residue[z]) % p), ("z+xy", 1, (r + residue[z]) % p),
-                ("z+x+y", 0, (r - residue[z]) % p), ("z+x+y", 1, (r + residue[z]) % p),
+                ("z(x+y)", 0, ratio), ("zxy", 0, ratio), ("z+xy", 0, less), ("z+xy", 1, more),
+                ("z+x+y", 0, less), ("z+x+y", 1, more),
             ):  # fmt: skip
                 if inner in table or found.get(form, 0) >= limit:
                     continue

@@ -74,8 +74,8 @@ def candidates() -> Iterator[Split]:
     for balance, own, cleared in itertools.product(("a", "b", "none"), OWN, CLEARED):
         if own != "J" or balance == "none":
             yield Split((own,), (cleared,), balance)
-    for pair, cleared_pair in itertools.product((("m", "h"), ("m", "J"), ("h", "J")), itertools.combinations(CLEARED, 2)):
-        yield Split(pair, cleared_pair, "none")
+    for two, others in itertools.product(itertools.combinations(OWN, 2), itertools.combinations(CLEARED, 2)):
+        yield Split(two, others, "none")
 
 
 def body_weight(k: Kinematics, index: int, body: BodyInertia) -> int:
@@ -117,7 +117,8 @@ Price = Callable[[Formulation], float]
 def descend(system: System, price: Price, shortlist_size: int, sweeps: int = 1) -> Formulation:
     """A cheap formulation by coordinate descent: origins, then splits and forms from the tips to the root.
 
-    system: as derived; shortlist_size: splits tried at each turn; sweeps: 0 leaves the usual base parameters.  The descent starts once
+    system: as derived; shortlist_size: splits tried at each turn; sweeps: 0 leaves the usual base parameters.  The
+    descent starts once
     with all inertia forces in tensors, once in second moments.
     """
     nodes = range(len(system.k.motions))
@@ -172,7 +173,9 @@ def _choices(system: System, formulation: Formulation, node: int) -> int:
 
 
 def wander(system: System, price: Price, start: Formulation, steps: int, seed: int) -> Formulation:
-    """Simulated annealing over formulations from a start: single changes of form, split and origin; the cheapest one seen."""
+    """Simulated annealing over formulations from a start: single changes of form, split and origin; the cheapest one
+    seen.
+    """
     chance = random.Random(seed)
     nodes, splits = len(system.k.motions), list(candidates())
     now = best = start

@@ -1,10 +1,10 @@
 """The program of a task with the fewest operations that the search finds.
 
-Stages, each kept only when it saves: origins of the links on their axes and base parameters (formulation.py); all
-forms of the
-recursion side by side, each value computed by the cheapest (recursion.py, rewrite/select.py); values that are sums,
-products or
-multiples of others (rewrite/pairs.py).  What comes out is proved equal to the unsearched program at random primes.
+Passes, each kept only when it saves: origins of the links on their axes, base parameters and forms of the inertia
+forces
+(formulation.py); all forms of the recursion side by side, each value computed by the cheapest (recursion.py,
+rewrite/select.py); values that are sums or products of others (rewrite/pairs.py).  What comes out is proved equal to
+the unsearched program at random primes.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from kane.equations.derive import DIVISION, cost, derive_task, find_task
+from kane.equations.derive import cost, derive_task, find_task
 from kane.equations.system import Parameters, System, derive_system
 from kane.equations.tasks import task_program
 from kane.errors import InputError, KaneError
+from kane.graph.arena import Ref
 from kane.graph.evaluate import equal
 from kane.graph.program import Program
 from kane.mechanism.model import Mechanism
@@ -56,9 +57,13 @@ class Searched:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """shortlist: splits tried a turn; sweeps over the turns; wander: steps of annealing over formulations; steps of local search a value in use; rounds of it;
-    heat; seeds;
-    largest: operations up to which pairs of all values are compared."""
+    """What an effort may spend.
+
+    shortlist: splits tried at a turn; sweeps: over the turns; wander: steps of annealing over formulations; steps:
+    of local search a
+    value in use; rounds: of pairs and local search; heat and seeds of the latter; largest: values that are all
+    compared with each other; recursion: operations up to which formulations are tried.
+    """
 
     shortlist: int
     sweeps: int
@@ -67,10 +72,15 @@ class Budget:
     rounds: int
     heat: float
     seeds: int
-    largest: int = 900
+    largest: int
+    recursion: int
 
 
-BUDGETS = {"normal": Budget(2, 1, 400, 45, 2, 0.3, 1), "high": Budget(6, 2, 4000, 150, 5, 0.35, 3, 2500)}
+BUDGETS: dict[str, Budget] = {
+    "low": Budget(0, 0, 0, 0, 0, 0.0, 0, 0, 1500),
+    "normal": Budget(2, 1, 400, 45, 2, 0.3, 1, 900, 1500),
+    "high": Budget(6, 2, 4000, 150, 5, 0.35, 3, 2500, 6000),
+}
 
 
 def check_effort(effort: str) -> None:
@@ -89,117 +99,110 @@ def optimise(
 
     effort: "low" tries the places of the links' origins only; "normal" all passes; "high" more of each.
     Raises InputError for another effort and what derive_task raises.  What cannot be searched comes back as derived,
-    with a note.
+    with
+    a note.
     """
     check_effort(effort)
     derived = derive_task(mechanism, task, frame, parameters, external)
-    unsearched = Searched(task, derived.program, derived.program, derived.method)
+    start = Searched(task, derived.program, derived.program, derived.method)
     if mechanism.constraints:
-        return replace(unsearched, note=f"{mechanism.name} has constraints: {task} is shown as derived, not searched.")
+        return replace(start, note=f"{mechanism.name} has constraints: {task} is shown as derived, not searched.")
     try:
-        return _searched(unsearched, mechanism, parameters, external, effort, seed)
+        found = _Search(mechanism, task, parameters, BUDGETS[effort], seed).run(derived.program, external)
     except (KaneError, ZeroDivisionError) as error:
-        return replace(unsearched, note=f"{task} is shown as derived: the search stopped at {error}")
-
-
-def _searched(
-    start: Searched, mechanism: Mechanism, parameters: Parameters, external: Sequence[str], effort: Effort, seed: int
-) -> Searched:
-    task, best = start.task, start.program
-    trail: list[Saved] = []
-    system = derive_system(mechanism, parameters, external)
-    formulation: Formulation | None = None
-    served = serves(system, task, external)
-    small = start.program.counts.total <= BUDGETS["high"].largest
-    if served and (effort == "low" or small):
-        formulation = _formulation(system, task, effort, seed)
-        plain = _plain(system, task, formulation)
-        if plain is not None and cost(plain) < cost(best):
-            best = _kept(trail, task, "origins and base parameters", best, plain)
-        else:
-            formulation = Formulation() if formulation != Formulation() else formulation
-    if effort != "low":
-        best = _local(best, mechanism, parameters, task, formulation, BUDGETS[effort], seed, trail)
-    if best is start.program or not equal(best, start.program):
+        return replace(start, note=f"{task} is shown as derived: the search stopped at: {error}")
+    if not found.trail or not equal(found.program, derived.program):
         return start
-    return replace(start, program=best, method="searched", trail=tuple(trail))
+    return replace(start, program=found.program, method="searched", trail=found.trail)
 
 
-def _kept(trail: list[Saved], task: str, step: str, old: Program, new: Program) -> Program:
-    a, b = old.counts, new.counts
-    trail.append(Saved(task, step, a.mul - b.mul, a.add - b.add))
-    return new
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A program and how it was come by."""
+
+    program: Program
+    trail: tuple[Saved, ...] = ()
+
+    def better(self, task: str, step: str, program: Program) -> _Found:
+        """The new program with one more row in the trail where it costs less, else this."""
+        if cost(program) >= cost(self.program):
+            return self
+        a, b = self.program.counts, program.counts
+        return _Found(program, (*self.trail, Saved(task, step, a.mul - b.mul, a.add - b.add)))
 
 
-def _plain(base: System, task: str, formulation: Formulation) -> Program | None:
-    """The task's program in a formulation, nothing searched in it."""
-    system = formulated(base, formulation)
-    if system is None:
-        return None
-    outputs = BUILDS[task](system, dict(formulation.forms), False)
-    return task_program(find_task(task), system, outputs)
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """What is searched, and what it may cost."""
 
+    mechanism: Mechanism
+    task: str
+    parameters: Parameters
+    budget: Budget
+    seed: int
 
-def _formulation(system: System, task: str, effort: Effort, seed: int) -> Formulation:
-    """The formulation whose plain program is cheapest."""
+    def run(self, start: Program, external: Sequence[str]) -> _Found:
+        found = _Found(start)
+        system = derive_system(self.mechanism, self.parameters, external)
+        formulation: Formulation | None = None
+        if serves(system, self.task, external) and start.counts.total <= self.budget.recursion:
+            formulation = self._formulation(system)
+            plain = formulated(system, formulation)
+            assert plain is not None
+            outputs = BUILDS[self.task](plain, dict(formulation.forms), False)
+            program = task_program(find_task(self.task), plain, outputs)
+            found = found.better(self.task, "origins, base parameters, forms of inertia forces", program)
+            if not found.trail:
+                formulation = Formulation()
+        return self._local(found, formulation) if self.budget.rounds else found
 
-    def price(formulation: Formulation) -> float:
-        trial = formulated(system, formulation)
-        if trial is None:
-            return float("inf")
-        return operations(trial.g, [r for _, _, refs in BUILDS[task](trial, dict(formulation.forms), False) for r in refs])
+    def _formulation(self, system: System) -> Formulation:
+        """The formulation whose plain program is cheapest."""
 
-    if effort == "low":
-        return descend(system, price, shortlist_size=0, sweeps=0)
-    budget = BUDGETS[effort]
-    found = descend(system, price, budget.shortlist, budget.sweeps)
-    return wander(system, price, found, budget.wander, seed)
+        def price(formulation: Formulation) -> float:
+            trial = formulated(system, formulation)
+            if trial is None:
+                return float("inf")
+            outputs = BUILDS[self.task](trial, dict(formulation.forms), False)
+            return operations(trial.g, [r for _, _, refs in outputs for r in refs])
 
+        found = descend(system, price, self.budget.shortlist, self.budget.sweeps)
+        return wander(system, price, found, self.budget.wander, self.seed)
 
-def _local(
-    best: Program, mechanism: Mechanism, parameters: Parameters, task: str, formulation: Formulation | None,
-    budget: Budget, seed: int, trail: list[Saved],
-) -> Program:  # fmt: skip
-    """Local search over the ways to compute each value."""
-    graph = Alternatives()
-    outputs = None
-    if formulation is not None:
-        system = formulated(derive_system(mechanism, parameters, (), graph), formulation, fresh=False)
+    def _side_by_side(self, graph: Alternatives, formulation: Formulation) -> tuple[Program, list[list[Ref]]]:
+        """The task in a formulation, all other forms of its recursion beside it in the graph."""
+        system = formulated(derive_system(self.mechanism, self.parameters, (), graph), formulation, fresh=False)
         assert system is not None
-        made = BUILDS[task](system, dict(formulation.forms), True)
-        first = task_program(find_task(task), system, made)
-        if cost(first) <= cost(best):
-            outputs = [list(refs) for _, _, refs in made]
-    if outputs is None:
-        outputs = load(best, graph)
-    flat = [ref for refs in outputs for ref in refs]
-    selection = Selection(graph, flat, {})
-    steps = budget.steps * len(selection.way)
-    if formulation is not None:
-        anneal(selection, seed, steps, budget.heat)
-        best = _better(trail, task, "forms side by side", best, graph, outputs, selection)
-    for number in range(budget.rounds):
-        saturate(graph, selection.in_use(), budget.largest)
-        kept = dict(selection.way)
-        price = selection.price
-        for attempt in range(budget.seeds):
-            selection.adopt(kept)
-            anneal(selection, 1000 * seed + 10 * number + attempt, steps, budget.heat)
-            if selection.price < price:
-                kept, price = dict(selection.way), selection.price
-        selection.adopt(kept)
-        best = _better(trail, task, f"sums and products of other values, round {number + 1}", best, graph, outputs, selection)
-    return best
+        outputs = BUILDS[self.task](system, dict(formulation.forms), True)
+        return task_program(find_task(self.task), system, outputs), [list(refs) for _, _, refs in outputs]
 
+    def _local(self, found: _Found, formulation: Formulation | None) -> _Found:
+        """Local search over the ways to compute each value."""
+        graph = Alternatives()
+        outputs: list[list[Ref]] | None = None
+        if formulation is not None:
+            program, outputs = self._side_by_side(graph, formulation)
+            if cost(program) > cost(found.program):
+                graph, outputs = Alternatives(), None
+        outputs = outputs or load(found.program, graph)
+        selection = Selection(graph, [ref for refs in outputs for ref in refs], {})
+        steps = self.budget.steps * len(selection.way)
+        anneal(selection, self.seed, steps, self.budget.heat)
+        found = found.better(self.task, "all forms side by side", written(graph, found.program, outputs, selection.way))
+        for number in range(self.budget.rounds):
+            saturate(graph, selection.in_use(), self.budget.largest)
+            self._anneal(selection, steps, 1000 * self.seed + 10 * number)
+            step = f"sums and products of other values, round {number + 1}"
+            found = found.better(self.task, step, written(graph, found.program, outputs, selection.way))
+        return found
 
-def _better(
-    trail: list[Saved], task: str, step: str, best: Program, graph: Alternatives, outputs: list[list[int]],
-    selection: Selection,
-) -> Program:  # fmt: skip
-    program = written(graph, best, outputs, selection.way)
-    if cost(program) < cost(best):
-        return _kept(trail, task, step, best, program)
-    return best
-
-
-__all__ = ["DIVISION", "Budget", "Effort", "Saved", "Searched", "check_effort", "optimise"]
+    def _anneal(self, selection: Selection, steps: int, seed: int) -> None:
+        """The best of several local searches from the same selection."""
+        start = dict(selection.way)
+        best, least = start, selection.price
+        for attempt in range(self.budget.seeds):
+            selection.adopt(start)
+            anneal(selection, seed + attempt, steps, self.budget.heat)
+            if selection.price < least:
+                best, least = dict(selection.way), selection.price
+        selection.adopt(best)

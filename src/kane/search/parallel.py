@@ -1,4 +1,6 @@
-"""Runs of parallel axes: what a link shares with the axes before the run, it has by one turn through the sum of the angles."""
+"""Runs of parallel axes: what a link shares with the axes before the run, it has by one turn through the sum of the
+angles.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +99,9 @@ def absolute_motions(
 
 
 def absolute_wrenches(k: Kinematics, own: Sequence[Wrench], runs: Mapping[int, Parallel]) -> None:
-    """Ask for the wrenches of parallel runs in the axes before the run; `own`: without what later nodes of the run carry."""
+    """Ask for the wrenches of parallel runs in the axes before the run; `own`: without what later nodes of the run
+    carry.
+    """
     g = k.graph
     carried: dict[int, Wrench] = {}
     for index in reversed(range(len(own))):

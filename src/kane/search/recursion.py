@@ -1,6 +1,7 @@
 """Kane's recursion in the forms that the search combines; every form gives the same values, some at a lower price.
 
-A body's inertia force and torque can be written with the tensor of inertia or with second moments, in the link's own axes or in
+A body's inertia force and torque can be written with the tensor of inertia or with second moments, in the link's own
+axes or in
 the axes before its joint's turn.  In the latter the parameters turn instead of the motion: dearer for a link that
 carries others, which want its motion in its own axes, cheaper for the last one and for links near the base.
 """
@@ -94,7 +95,9 @@ def motion_before(
 def inverse_dynamics(
     system: System, u: Sequence[Ref], udot: Sequence[Ref], gravity: Vec, forms: Mapping[int, Form]
 ) -> list[Ref]:
-    """tau of the motion (q, u, udot); forms: node -> how its inertia force is written, "tensor" where it is not named."""
+    """tau of the motion (q, u, udot); forms: node -> how its inertia force is written, "tensor" where it is not
+    named.
+    """
     g, k = system.g, system.k
     motions = frame_motions(k, u, udot, gravity)
     wrenches: list[Wrench] = []
@@ -138,12 +141,12 @@ def ask_for_all(system: System, u: Sequence[Ref], udot: Sequence[Ref], gravity: 
     own_before: dict[int, Wrench] = {}
     for index, body in enumerate(system.bodies):
         step = k.motions[index].step
-        own.append([turned_wrench(g, body, motions[index], form) for form in FORMS[:2]][0])
+        own.append(_in_all(g, body, motions[index], FORMS[:2]))
         if isinstance(step, SimpleRotation) and k.motions[index].kind == "turn":
             before = motion_before(k, index, motions, u, udot, gravity)
-            own_before[index] = [turned_wrench(g, body, before, form, step) for form in BEFORE][0]
+            own_before[index] = _in_all(g, body, before, BEFORE, step)
         if index in runs:
-            _ = [turned_wrench(g, body, in_run[index], form, runs[index].turn) for form in BEFORE]
+            _in_all(g, body, in_run[index], BEFORE, runs[index].turn)
     behind = [Wrench()] * len(own)  # what children carry to a node, those of its own run apart
     run = [Wrench()] * len(own)
     for index in reversed(range(len(own))):
@@ -157,3 +160,10 @@ def ask_for_all(system: System, u: Sequence[Ref], udot: Sequence[Ref], gravity: 
             target = run if index in runs else behind
             target[node.parent] = add_wrench(g, target[node.parent], carried)
     absolute_wrenches(k, [add_wrench(g, a, b) for a, b in zip(own, behind, strict=True)], runs)
+
+
+def _in_all(
+    g: Graph, body: BodyInertia, motion: FrameMotion, forms: Sequence[Form], turn: SimpleRotation | None = None
+) -> Wrench:
+    """The wrench, asked for in all these forms."""
+    return [turned_wrench(g, body, motion, form, turn) for form in forms][-1]
