@@ -152,14 +152,17 @@ class Graph:
             return b
         if b < 2:
             return a
-        residue = (self._signed(a) + self._signed(b)) % self._prime
-        level = max(self.level[a >> 1], self.level[b >> 1])
+        levels, prime = self.level, self._prime
+        x, y = self.residue[a >> 1], self.residue[b >> 1]
+        residue = ((prime - x if a & 1 else x) + (prime - y if b & 1 else y)) % prime
+        p, q = levels[a >> 1], levels[b >> 1]
+        level = p if p > q else q
         if level == NUMBER:
             return self._number(self._value(a) + self._value(b), residue)
-        known = self._find(residue, level)
-        if known is not None:
+        known = self._by_residue.get(residue)
+        if known is not None and levels[known >> 1] <= level:
             return known
-        if self.residue[a >> 1] > self.residue[b >> 1]:
+        if x > y:
             a, b = b, a
         if a & 1:
             if b & 1:
@@ -181,14 +184,17 @@ class Graph:
             return b ^ sign
         if b == 2:
             return a ^ sign
-        residue = self.residue[a >> 1] * self.residue[b >> 1] % self._prime
-        level = max(self.level[a >> 1], self.level[b >> 1])
+        levels = self.level
+        x, y = self.residue[a >> 1], self.residue[b >> 1]
+        residue = x * y % self._prime
+        p, q = levels[a >> 1], levels[b >> 1]
+        level = p if p > q else q
         if level == NUMBER:
             return self._number(self._value(a) * self._value(b), residue) ^ sign
-        known = self._find(residue, level)
-        if known is not None:
+        known = self._by_residue.get(residue)
+        if known is not None and levels[known >> 1] <= level:
             return known ^ sign
-        if self.residue[a >> 1] > self.residue[b >> 1]:
+        if x > y:
             a, b = b, a
         return self._new("mul", (a, b), level, residue) ^ sign
 

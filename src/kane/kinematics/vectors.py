@@ -50,10 +50,15 @@ def dot(g: Graph, a: Sequence[Ref], b: Sequence[Ref]) -> Ref:
 
 
 def cross(g: Graph, a: Vec, b: Vec) -> Vec:
+    a0, a1, a2 = a
+    b0, b1, b2 = b
+    if (a0 < 2 and a1 < 2 and a2 < 2) or (b0 < 2 and b1 < 2 and b2 < 2):
+        return ZERO
+    mul, add_ = g.mul, g.add
     return (
-        g.sub(g.mul(a[1], b[2]), g.mul(a[2], b[1])),
-        g.sub(g.mul(a[2], b[0]), g.mul(a[0], b[2])),
-        g.sub(g.mul(a[0], b[1]), g.mul(a[1], b[0])),
+        add_(mul(a1, b2), mul(a2, b1) ^ 1),
+        add_(mul(a2, b0), mul(a0, b2) ^ 1),
+        add_(mul(a0, b1), mul(a1, b0) ^ 1),
     )
 
 
