@@ -9,7 +9,7 @@ from fractions import Fraction
 from kane.equations.activity import activities, gravity_energy, inertia_activity, kinetic_energy
 from kane.equations.conditions import Conditions, find_conditions
 from kane.equations.projection import Equations, bias, kane_equations, mass_matrix
-from kane.graph.arena import Ref
+from kane.graph.arena import Graph, Ref
 from kane.graph.derivative import forward, gradient
 from kane.graph.program import Input, Program, _needed, build_program
 from kane.kinematics import points as pt
@@ -205,3 +205,17 @@ def _constrained(
     by_q = [forward(g, held, {q: g.one}) for q in s.q]
     slope = [by_q[k][i] for i in range(len(held)) for k in range(len(by_q))]
     return outputs, [("phi", (len(held),), held), ("slope", (len(held), len(by_q)), slope)]
+
+
+def lagrangian_parts(
+    mechanism: Mechanism, slip: float
+) -> tuple[Graph, Sequence[Ref], Sequence[Ref], Ref, list[Ref], list[Ref]]:
+    """Graph, q, u, T - V, generalized forces of everything but gravity and joint springs, powers of inputs and loads."""
+    e = kane_equations(mechanism, parameters=())
+    layout = declared_layout(e)
+    parts = _parts(e, layout, slip)
+    g, s = e.graph, e.points.symbols
+    springs, _, _ = _joint_forces(e, slip)
+    weight = e.contributions.get("gravity", (g.zero,) * len(s.u))
+    forces = [g.sub(a, g.add(b, c)) for a, b, c in zip(parts.force, weight, springs, strict=True)]
+    return g, s.q, s.u, g.sub(parts.kinetic, parts.potential), forces, list(parts.powers[:2])

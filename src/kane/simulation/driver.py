@@ -530,6 +530,12 @@ def _fixed() -> str:
     e.do(call.format(w["x"], k[3]))
     e.do(f"call void @classic(ptr {w['y']}, ptr {w['k']}, ptr {w['y']}, i64 %np, double {s[H]})")
     e.do(f"call void @unit(ptr {w['y']}, ptr %control)")
+    e.do("%has = icmp ne ptr %project, null")
+    e.do("br i1 %has, label %correct, label %kept")
+    e.do("correct:")
+    e(f"call i64 %project(ptr %ctx, ptr {time}, ptr {w['y']})")
+    e.do("br label %kept")
+    e.do("kept:")
     e.store(after, "%control", T)
     e.do("%r1 = add i64 %r, 1")
     e.do(f"%due = icmp eq i64 %r1, {s[EVERY]}")
@@ -543,12 +549,12 @@ def _fixed() -> str:
     _bump(e, COUNT, 1)
     e.do("br label %latch")
     e.do("latch:")
-    e.do("%r2 = phi i64 [%r1, %step], [0, %write]")
+    e.do("%r2 = phi i64 [%r1, %kept], [0, %write]")
     e.do(f"%more = icmp slt i64 %i1, {s[CAPACITY]}")
     e.do("br i1 %more, label %step, label %end")
     e.do("end:")
     e.do("ret i64 0")
-    head = "define i64 @fixed(ptr %f, ptr %ctx, ptr %control, ptr %work, ptr %out) {"
+    head = "define i64 @fixed(ptr %f, ptr %ctx, ptr %control, ptr %work, ptr %out, ptr %project) {"
     return "\n".join([head, "start:", *e.lines, "}", ""])
 
 
@@ -591,7 +597,7 @@ def load_driver(cached: bool = True) -> Driver:
     loaded = load(driver_source(), this_host(), 2, cached)
     p = ctypes.c_void_p
     adaptive = ctypes.CFUNCTYPE(ctypes.c_int64, p, p, p, p, p, p)(loaded.address("adaptive"))
-    fixed = ctypes.CFUNCTYPE(ctypes.c_int64, p, p, p, p, p)(loaded.address("fixed"))
+    fixed = ctypes.CFUNCTYPE(ctypes.c_int64, p, p, p, p, p, p)(loaded.address("fixed"))
     return Driver(loaded, adaptive, fixed, loaded.address("one_state"), loaded.address("many_states"))
 
 

@@ -227,7 +227,7 @@ def tree_model(mechanism: Mechanism, slip: float, cache: bool) -> Model:
             best, method = made, way
     assert best is not None
     system = derive_system(mechanism)
-    layout, energies = tree_layout(system), _energy_refs(system, slip)
+    layout, energies = tree_layout(system), energy_refs(system, slip)
     names, momenta = _momenta(system, energies)
 
     def compiled(program: Program) -> NativeFunction:
@@ -267,7 +267,7 @@ def _rate_program(system: System, slip: float, solve: Any) -> Program | None:
     return build_program(g, "state_rate", layout.arrays(), [("ydot", (layout.size,), [*rates, *udot, *powers])])
 
 
-def _energy_refs(system: System, slip: float) -> tuple[Ref, Ref]:
+def energy_refs(system: System, slip: float) -> tuple[Ref, Ref]:
     ((_, _, (kinetic,)),) = TASKS["kinetic_energy"].build(system, None)
     ((_, _, (potential,)),) = TASKS["potential_energy"].build(system, None)
     return kinetic, system.g.add(potential, joint_forces(system, slip).energy)

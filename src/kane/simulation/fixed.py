@@ -1,0 +1,102 @@
+"""Fixed steps of the classical Runge-Kutta method of order 4: whole runs, and a stepper for real time."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from kane.errors import InputError, UnsupportedError
+from kane.simulation import driver as d
+from kane.simulation.field import Field
+from kane.simulation.loop import Accuracy, Loop, Steps
+from kane.simulation.model import Array, Model
+from kane.simulation.run import Plan, Record, make_field
+from kane.simulation.inputs import Source, make_source
+
+
+class Stepper:
+    """A model in fixed steps, for a loop in real time: `step(inputs)` advances by h and gives the state [q, u, work].
+
+    Order 4 (Kutta 1901); no memory is taken and no error estimated in a step.  Under constraints the state is put back on them
+    after each step.  t and y are the present time and state.
+    """
+
+    def __init__(self, model: Model, h: float, y: Array, t: float = 0.0, field: Field | None = None) -> None:
+        if not (h > 0 and math.isfinite(h)):
+            raise InputError(f"The step {h} is no time.", name="step", value=h, remedy="Give a step > 0, s.")
+        m = len(model.layout.inputs)
+        self.driver = d.load_driver()
+        self.field = field or make_field(self.driver, model, make_source(np.zeros(m), model.layout.inputs))
+        layout = model.layout
+        self.loop = Loop(self.driver, self.field, y, layout.nq + layout.nu, Accuracy(), model.quaternion_starts, False, 1)
+        self.h, self._m = h, m
+        self.loop.control[[d.T, d.H]] = t, h
+        self.loop.integers[[d.CAPACITY, d.EVERY]] = 1, 1
+        self._call = (self.field.f, self.field.ctx, self.loop.control.ctypes.data, self.loop.work.ctypes.data, self.loop.out.ctypes.data)
+
+    @property
+    def t(self) -> float:
+        return self.loop.t
+
+    @property
+    def y(self) -> Array:
+        """The state; a view that changes with every step."""
+        return self.loop.y
+
+    def step(self, inputs: Any = None, count: int = 1) -> Array:
+        """Advance by `count` steps with held inputs (unchanged when None); the state, a view."""
+        if inputs is not None:
+            self.field.inputs[: self._m] = inputs
+        control = self.loop.integers
+        control[d.COUNT], control[d.CAPACITY], control[d.EVERY] = 0, count, count
+        self.driver.fixed(*self._call, self.field.project)
+        return self.loop.y
+
+
+def run_fixed(model: Model, plan: Plan, step: float | None) -> Record:
+    """A run in fixed steps (the last one of a segment shortened to its end)."""
+    if step is None:
+        raise InputError("The method RK4 wants a step.", name="step", remedy="Pass step=1e-3, for example.")
+    if plan.events:
+        raise UnsupportedError("Events want dense output, which RK4 has not.", name="events", remedy='Use method="DOP853".')
+    field = make_field(d.load_driver(), model, plan.source)
+    stepper = Stepper(model, step, plan.y0, plan.t0, field)
+    record = Record(plan.t0, plan.y0.copy())
+    try:
+        _steps(model, plan, stepper, record, plan.source)
+    except KeyboardInterrupt as error:
+        record.stop(f"interrupted at t = {stepper.t:.9g}", error)
+    return record
+
+
+def _steps(model: Model, plan: Plan, stepper: Stepper, record: Record, source: Source) -> None:
+    nq, n, m = model.layout.nq, model.layout.nq + model.layout.nu, len(model.layout.inputs)
+    h, t = stepper.h, plan.t0
+    while t < plan.t_end:
+        end = min(plan.t_end, source.next_break(t))
+        if source.held:
+            try:
+                stepper.field.inputs[:m] = source.value(t, stepper.y[:nq].copy(), stepper.y[nq:n].copy())
+            except Exception as error:
+                return record.stop(f"stopped at t = {t:.9g}: {source.name} raised {error}", error)
+        while t < end:
+            size = min(h, end - t)
+            if end - t < h * (1 + 1e-9):
+                size = end - t
+            stepper.loop.control[d.H] = size
+            before = stepper.y.copy()
+            y = stepper.step().copy()
+            record.nfev += 4
+            if not np.isfinite(y).all():
+                bad = ", ".join(f"{a} = {b}" for a, b in zip(model.layout.names, y, strict=True) if not math.isfinite(b))
+                error = stepper.field.error
+                what = f"{source.name} raised {error}" if error is not None else f"not finite: {bad}"
+                return record.stop(f"stopped at t = {t:.9g}: {what}", error)
+            after = end if size == end - t else t + size
+            held = stepper.field.inputs[:m].copy()
+            record.add(before, t, Steps(np.array([after]), np.array([size]), y[None], None), held)
+            t = after
+        if plan.progress is not None:
+            plan.progress(t, plan.t_end)
