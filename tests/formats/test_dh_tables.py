@@ -314,3 +314,24 @@ def test_gravity_that_is_not_understood(comment: str) -> None:
 
 def test_limits_need_values() -> None:
     refused(table("1,0,0,0,q1,x", header="joint,alpha,a,d,theta,upper"), NumberError)
+
+
+def test_units_of_mass_and_inertia_are_converted() -> None:
+    header = "joint,alpha,a,d,theta,mass_g,com_x_mm,Ixx_g_cm2,Iyy_kg_mm2,Izz_kg_m2,rotor_inertia_gcm2"
+    m = read_dh(table("1,0,0,0,q1,1500,20,3,4,5e-6,7", header=header))
+    inertia, rotor = m.link("link1").inertia, m.joint("joint1").rotor
+    assert inertia is not None and rotor is not None
+    assert (inertia.mass, inertia.com[0]) == (Fraction(3, 2), Fraction(1, 50))
+    assert inertia.moments == (Fraction("3e-7"), 0, 0, Fraction("4e-6"), 0, Fraction("5e-6"))
+    assert rotor.inertia == Fraction("7e-7")
+    assert read_rotors("joint,rotor_inertia_g_cm2,gear_ratio\nj,7,1\n")["j"][0] == Fraction("7e-7")
+    assert refused(table("1,0,0,0,q1,1", header="joint,alpha,a,d,theta,mass_m")).value == "m"
+
+
+def test_an_offset_column_is_added_to_the_coordinate() -> None:
+    header = "joint,type,alpha,a,d,theta,offset"
+    m = read_dh(table("1,R,0,0,0.1,q1,pi/2", "2,P,0,0,q2,0,0.3", "3,R,0,0,0,0,pi", header=header))
+    d = Fraction("0.1")
+    assert m.joint("joint1").placement == (Translate((Fraction(0), Fraction(0), d)), Turn(2, f.parse("pi/2")))
+    assert m.joint("joint2").placement == (Translate((Fraction(0), Fraction(0), Fraction("0.3"))),)
+    assert (m.joint("joint3").coordinates, m.joint("joint3").placement) == (("q3",), (Turn(2, f.parse("pi")),))

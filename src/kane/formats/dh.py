@@ -101,7 +101,7 @@ class _Builder:
         prefix = (
             ("alpha_prev", "a_prev") if any(c.startswith("alpha_prev") for c in self.table.columns) else ("alpha", "a")
         )
-        alpha, a = self.cells.angle(at, prefix[0]), self.cells.length(at, prefix[1])
+        alpha, a = self.cells.angle(at, prefix[0]), self.cells.plain(at, prefix[1])
         joint_name = f"joint{label}" if label.isdigit() else label
         link_name = f"link{label}" if label.isdigit() else f"{label}_link"
         axis: Vector = (_0, _0, Fraction(coordinate.sign if coordinate else 1))
@@ -139,7 +139,7 @@ class _Builder:
     def _motion(self, row: int, label: str) -> tuple[str, Coordinate | None, Scalar, Scalar]:
         """Joint type, coordinate, and the constant parts of theta and d."""
         at = self.table.at(row)
-        theta, d = self.cells.angle(at, "theta"), self.cells.length(at, "d")
+        theta, d = self.cells.angle(at, "theta"), self.cells.plain(at, "d")
         wanted = at.text("type").strip().lower()[:1]
         known = self.cells.parameters
         turn = coordinate_of(theta, known, at.text("theta"))
@@ -157,14 +157,14 @@ class _Builder:
                 )
         if wanted in ("p", "1") or (not wanted and slide and not turn):
             slide = slide or Coordinate(f"q{label}", 1, d)
-            return "prismatic", slide, theta, slide.offset
+            return "prismatic", slide, theta, f.add(slide.offset, self.cells.plain(at, "offset"))
         if wanted in ("r", "0") or turn:
             turn = turn or Coordinate(f"q{label}", 1, theta)
-            return "revolute", turn, turn.offset, d
+            return "revolute", turn, f.add(turn.offset, self.cells.angle(at, "offset")), d
         return "fixed", None, theta, d
 
     def _limits(self, at: Row, kind: str) -> Limits:
-        read = self.cells.angle if kind == "revolute" else self.cells.length
+        read = self.cells.angle if kind == "revolute" else self.cells.plain
         known = {key: read(at, key) if at.has(key) else None for key in ("lower", "upper")}
         plain = {key: self.cells.plain(at, key) if at.has(key) else None for key in ("velocity", "effort")}
         values = {key: None if v is None else self.cells.number(at, key, v) for key, v in {**known, **plain}.items()}
@@ -183,7 +183,7 @@ class _Builder:
         if not any(at.has(key) for key in ("mass", *keys)):
             return None
         mass = self.cells.plain(at, "mass")
-        x, y, z = (self.cells.length(at, f"com_{k}") for k in "xyz")
+        x, y, z = (self.cells.plain(at, f"com_{k}") for k in "xyz")
         moments = [self.cells.plain(at, key) for key in keys]
         if self.table.inertia_about == "origin":
             moments = _about_centre(mass, (x, y, z), moments)

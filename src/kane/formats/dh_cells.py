@@ -14,8 +14,16 @@ from kane.mechanism import formula as f
 from kane.mechanism.formula import Formula, Scalar
 from kane.mechanism.model import Note
 
-UNITS = {"mm": Fraction(1, 1000), "cm": Fraction(1, 100), "g": Fraction(1, 1000), "m": Fraction(1), "kg": Fraction(1)}
-_UNIT = re.compile(r"(?P<base>.+?)_(?P<unit>rad|deg|mm|cm|m|kg|g|kg_m2|kgm2|kg_m\^2)")
+_MASSES = {"kg": Fraction(1), "g": Fraction(1, 10**3)}
+_LENGTHS = {"m": Fraction(1), "cm": Fraction(1, 10**2), "mm": Fraction(1, 10**3)}
+_INERTIAS = {f"{m}_{x}2": _MASSES[m] * _LENGTHS[x] ** 2 for m in _MASSES for x in _LENGTHS}
+UNITS: dict[str, Mapping[str, Fraction]] = {
+    "mass": _MASSES,
+    "inertia": {**_INERTIAS, **{key.replace("_", ""): value for key, value in _INERTIAS.items()}},
+    "length": _LENGTHS,
+    "angle": {"rad": Fraction(1), "deg": Fraction(1)},
+}
+_UNIT = re.compile(rf"(?P<base>.+?)_(?P<unit>{'|'.join(u for units in UNITS.values() for u in units)})")
 _DECLARES = re.compile(r"([A-Za-z_]\w*)\s*=\s*(.+)", re.DOTALL)
 _DEGREES = re.compile(r"(?<![\w.])((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(?:deg|°)(?!\w)")
 
@@ -39,6 +47,11 @@ def split_unit(column: str) -> tuple[str, str]:
     """Column name and unit ("" when none is stated)."""
     found = _UNIT.fullmatch(column.strip())
     return (found["base"], found["unit"]) if found else (column.strip(), "")
+
+
+def factor(unit: str) -> Fraction:
+    """What a number in this unit is multiplied by; angles are converted where they are read."""
+    return next((units[unit] for units in UNITS.values() if unit in units), Fraction(1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +82,9 @@ class Cells:
                 self._read(row, column)
 
     def plain(self, row: Row, column: str) -> Scalar:
-        """A number or formula; 0 where the entry is empty."""
-        return self._read(row, column) if row.has(column) else Fraction(0)
-
-    def length(self, row: Row, column: str) -> Scalar:
-        """A length in metres."""
-        value = self.plain(row, column)
-        return f.mul(UNITS.get(row.units.get(column, "m"), Fraction(1)), value)
+        """A number or formula in SI units; 0 where the entry is empty."""
+        value = self._read(row, column) if row.has(column) else Fraction(0)
+        return f.mul(factor(row.units.get(column, "")), value)
 
     def angle(self, row: Row, column: str) -> Scalar:
         """An angle in radians; multiples of pi/12 (within `snap`) become exact."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from kane.errors import FormatError, NumberError
-from kane.formats.dh_cells import Row, split_unit
+from kane.formats.dh_cells import UNITS, Row, split_unit
 from kane.formats.source import Source, text_of
 from kane.formats.values import exact_decimal
 from kane.mechanism import formula as f
@@ -50,11 +50,12 @@ _SYNONYMS = {
     "sigma": "type",
     "joint_type": "type",
     "B": "damping",
-    "Tc": "friction",
+    "Tc": "friction", "theta_offset": "offset",
 }
 _COLUMNS = (
     "joint",
     "type",
+    "offset",
     "alpha_prev",
     "a_prev",
     "alpha",
@@ -80,6 +81,15 @@ _COLUMNS = (
     "velocity",
     "effort",
 )
+
+
+_DIMENSIONS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("alpha", "alpha_prev", "theta"), ("angle",)),
+    **dict.fromkeys(("a", "a_prev", "d", "com_x", "com_y", "com_z"), ("length",)),
+    **dict.fromkeys(("lower", "upper", "offset"), ("angle", "length")),
+    **dict.fromkeys(("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz", "rotor_inertia"), ("inertia",)),
+    "mass": ("mass",),
+}
 
 
 @dataclass(slots=True)
@@ -181,6 +191,15 @@ def _columns(table: Table, header: list[str]) -> None:
             )
         names.append(base)
         if unit:
+            if not any(unit in UNITS[kind] for kind in _DIMENSIONS.get(base, ())):
+                raise FormatError(
+                    f"The column {base!r} cannot be in {unit!r}.",
+                    file=table.file,
+                    line=table.header_line,
+                    name=column,
+                    value=unit,
+                    remedy="Use _rad or _deg for angles, _m, _cm or _mm for lengths, _kg or _g, _kg_m2 and the like.",
+                )
             table.units[base] = unit
     table.columns = tuple(names)
     for needed in ("theta", "d"):

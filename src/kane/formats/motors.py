@@ -6,7 +6,7 @@ import csv
 from fractions import Fraction
 
 from kane.errors import FormatError, NumberError
-from kane.formats.dh_cells import split_unit
+from kane.formats.dh_cells import factor, split_unit
 from kane.formats.source import Source, text_of
 from kane.formats.values import exact_decimal
 
@@ -24,7 +24,9 @@ def read_rotors(source: Source) -> dict[str, tuple[Fraction, Fraction]]:
         for line, raw in enumerate(text.splitlines(), 1)
         if raw.strip() and not raw.lstrip().startswith("#")
     ]
-    header = [split_unit(column)[0] for column in rows[0][1]] if rows else []
+    columns = [split_unit(column) for column in rows[0][1]] if rows else []
+    header = [name for name, _ in columns]
+    scale = factor(dict(columns).get("rotor_inertia", ""))
     missing = [column for column in _COLUMNS if column not in header]
     if missing:
         raise FormatError(
@@ -52,5 +54,5 @@ def read_rotors(source: Source) -> dict[str, tuple[Fraction, Fraction]]:
                     element=column, name=row["joint"], value=row[column], remedy="Write a number such as 3.0e-5.",
                 )  # fmt: skip
             numbers.append(value)
-        result[row["joint"]] = (numbers[0], numbers[1])
+        result[row["joint"]] = (numbers[0] * scale, numbers[1])
     return result
