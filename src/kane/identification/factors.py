@@ -2,7 +2,7 @@
 
 The samples of a joint j in a block b of consecutive samples are kept as the triangular factor R_bj of [W | tau].  With
 them every weighting of the joints, the residuals and the covariance that allows for correlated noise follow without a
-second pass (Golub and Van Loan, section 5.3; Newey and West 1987 for the covariance, here over blocks).
+second pass (Golub and Van Loan, section 5.3).
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from kane.identification.noise import block_covariance, larger
 
 Array = np.ndarray[Any, np.dtype[Any]]
 LEAF = 128
@@ -144,11 +146,6 @@ class Solution:
         return np.asarray(np.sqrt(np.diag(self.covariance)))
 
 
-WINDOW = 4  # blocks over which noise may be correlated
-REPEAT = 0.45  # of the usual difference of two blocks: less is one motion done again
-LEVERAGE = (
-    0.9  # of a block's own part in the fit: a block that determines a parameter alone says little about its noise
-)
 RANK = 1e-9  # singular values of the scaled regressor below this, relative to the largest, count as none
 
 
@@ -181,7 +178,7 @@ def solve(factors: Factors, prior: Array, weights: Array | None = None, correlat
     bread = inverse @ inverse.T
     covariance = bread @ middle @ bread
     if correlated:
-        covariance = _larger(covariance, inverse @ _block_sums(factors, x, w, inverse) @ inverse.T)
+        covariance = larger(covariance, block_covariance(factors.R, x, w, inverse))
     covariance = _symmetric(covariance)
     null = Vt[~keep].T
     lost = np.linalg.norm(null, axis=1) > 1e-6
@@ -193,61 +190,6 @@ def solve(factors: Factors, prior: Array, weights: Array | None = None, correlat
         float(plain[0] / plain[-1]) if keep.all() and k else np.inf,
         float(s[0] / smallest) if smallest else np.inf, null, lengths,
     )  # fmt: skip
-
-
-def _block_sums(factors: Factors, x: Array, w: Array, inverse: Array) -> Array:
-    """Covariance of the sum of W^T residual in the coordinates z, x = inverse z, in which W^T W is 1, from its blocks.
-
-    g = sum over a block, corrected for what the block itself did to the fit (Bell and McCaffrey 2002); products of
-    neighbours count with a triangular window, and so do those of blocks as far apart as the repeats of a periodic
-    motion, where ripple repeats too.
-    """
-    error = factors.R @ np.append(x, -1.0)  # (blocks, nv, k + 1)
-    R = factors.R[..., : factors.size] @ inverse
-    g = np.einsum("j,bjrc,bjr->bc", w**2, R, error)
-    own = np.einsum("j,bjrc,bjrd->bcd", w**2, R, R)
-    blocks, size = g.shape
-    if blocks < 2 or not size:
-        return np.zeros((size, size))
-    g = np.linalg.solve(np.eye(size) - LEVERAGE * own, g[..., None])[..., 0]
-    products = [g[lag:].T @ g[: blocks - lag] for lag in range(max(1, blocks - WINDOW))]
-    near = _windowed(products, [0])
-    repeats = _repeats(own, len(products))
-    return _larger(near, _windowed(products, [0, *repeats])) if repeats else near
-
-
-def _windowed(products: Sequence[Array], peaks: Sequence[int]) -> Array:
-    """The sum of products over all lags, with triangular weights about the peaks."""
-    total = products[0]
-    for lag in range(1, len(products)):
-        weight = max(1.0 - abs(lag - peak) / WINDOW for peak in peaks)
-        if weight > 0:
-            total = total + weight * (products[lag] + products[lag].T)
-    return total
-
-
-def _repeats(own: Array, lags: int) -> list[int]:
-    """Lags at which blocks see the same motion again: their W^T W agree far better than at other lags."""
-    change = np.ones(lags)
-    for lag in range(1, lags):
-        size = float((own[lag:] ** 2).sum() + (own[:-lag] ** 2).sum())
-        change[lag] = float(((own[lag:] - own[:-lag]) ** 2).sum()) / size if size else 1.0
-    usual = float(np.median(change[WINDOW:])) if lags > WINDOW else 0.0
-    return [
-        lag
-        for lag in range(WINDOW, lags)
-        if change[lag] < REPEAT * usual and change[lag] == change[max(1, lag - WINDOW) : lag + WINDOW].min()
-    ]
-
-
-def _larger(a: Array, b: Array) -> Array:
-    """b with deviations not below those of a, correlations kept."""
-    da, db = np.sqrt(np.diag(a)), np.sqrt(np.clip(np.diag(b), 0, None))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        grow = np.where(db > 0, np.maximum(da / db, 1.0), 0.0)
-    scaled = b * np.outer(grow, grow)
-    scaled[np.diag_indices_from(scaled)] = np.maximum(da, db) ** 2
-    return np.asarray(scaled)
 
 
 def _symmetric(a: Array) -> Array:

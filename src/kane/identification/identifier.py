@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from kane.equations.base_columns import Rotors
-from kane.errors import KaneError, MissingExtraError, UnsupportedError
+from kane.errors import ConvergenceError, KaneError, MissingExtraError, UnsupportedError
 from kane.identification.checks import Finding, broken_samples, check_log, moved, refuse
-from kane.identification.consistent import PRIOR, Consistent, consistent_fit, impossible_bodies
+from kane.identification.consistent import PRIOR, Consistent, consistent_fit, impossible_bodies, nearest_consistent
 from kane.identification.estimate import (
     Estimate,
     Method,
@@ -24,6 +24,7 @@ from kane.identification.estimate import (
 from kane.identification.factors import Factors, chunk_factors, merged, triangle
 from kane.identification.signals import differentiated, parallel_filter, sample_time
 from kane.identification.torque_model import Friction, TorqueModel, torque_model
+from kane.identification.write_back import with_parameters
 from kane.mechanism.model import Mechanism
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -224,6 +225,24 @@ class Identifier:
         return {
             j: (float(r), float(r / s) if s else np.inf) for j, r, s in zip(self.model.joints, rms, span, strict=True)
         }
+
+    @property
+    def tolerances_(self) -> dict[str, float]:
+        """Standard deviation of each parameter by name: tolerances for certificates."""
+        return dict(zip(self.names_, map(float, self.coef_std_), strict=True))
+
+    def to_mechanism(self) -> Mechanism:
+        """The robot with real bodies, rotors and friction: the nearest to the description that has the estimate, or the
+        consistent fit.
+
+        Raises MissingExtraError without clarabel.
+        """
+        found = self.consistent_ or nearest_consistent(self.model, self.coef_)
+        if found is None:  # on the border of what is possible
+            raise ConvergenceError(
+                "No real bodies have the estimated parameters.", remedy="Fit with consistent=True and take that."
+            )
+        return with_parameters(self.model, found)
 
     def table(self) -> tuple[tuple[str, float, float, str], ...]:
         """(name, value, deviation, formula) of each parameter."""

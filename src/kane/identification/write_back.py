@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kane.equations.inertial import head
 from kane.equations.system import derive_system
+from kane.errors import InputError, UnsupportedError
+from kane.formats.toml import write_toml
+from kane.formats.urdf import read_urdf
+from kane.formats.urdf_patch import patch_urdf
 from kane.identification.consistent import Consistent
 from kane.identification.pseudo import is_physical
 from kane.identification.torque_model import TorqueModel
-from kane.mechanism.formula import Scalar
+from kane.mechanism.formula import Scalar, number
 from kane.mechanism.inertia import lumped_body
 from kane.mechanism.model import ImportReport, Inertia, Link, Mechanism, Note, Rotor
-from kane.mechanism.numeric import pose, values_of
+from kane.mechanism.numeric import values_of
 
 Array = np.ndarray[Any, np.dtype[Any]]
 DIGITS = 12  # of a written number
@@ -128,9 +133,50 @@ def _rotor(mechanism: Mechanism, name: str, full: dict[str, float]) -> Rotor:
 
 
 def _value(mechanism: Mechanism, scalar: Scalar) -> float:
-    from kane.mechanism.formula import number
-
     return number(scalar, values_of(mechanism))
 
 
-__all__ = ["decimal", "inertia_of", "pose", "ten_of", "with_parameters"]
+
+
+def save_into(source: str | Path, mechanism: Mechanism, out: str | Path, overwrite: bool = False) -> list[str]:
+    """Write an identified mechanism in the form of the user's own file; returns what that form has no place for.
+
+    URDF: only numbers that changed are touched; rotors are named in the result.  TOML: written anew.  Raises InputError
+    when `out` exists and `overwrite` is False, UnsupportedError for other formats.  Nothing is written before
+    everything is known to be right.
+    """
+    source, out = Path(source), Path(out)
+    lost: list[str] = []
+    if source.suffix.lower() == ".urdf":
+        given = read_urdf(source)
+        plain = mechanism
+        for joint in given.joints:
+            made = plain.joint(joint.name)
+            if made.rotor != joint.rotor:
+                lost.append(f"rotor inertia of joint {joint.name!r}: {_told(made.rotor)}")
+                plain = plain.replace_joint(replace(made, rotor=joint.rotor))
+        content = patch_urdf(source, plain)
+    elif source.suffix.lower() == ".toml":
+        content = write_toml(mechanism).encode()
+    else:
+        raise UnsupportedError(
+            f"Identified values are written into URDF and TOML files, not {source.suffix!r}.",
+            file=str(source),
+            value=source.suffix,
+            remedy="Write the mechanism with write_toml or write_urdf.",
+        )
+    if out.exists() and not overwrite:
+        raise InputError(
+            f"{out} exists; it is not written over.",
+            file=str(out),
+            name=str(out),
+            remedy="Give another name, or overwrite=True.",
+        )
+    temporary = out.with_name(out.name + ".part")
+    temporary.write_bytes(content)
+    temporary.replace(out)
+    return lost
+
+
+def _told(rotor: Rotor | None) -> str:
+    return "none" if rotor is None else f"{number(rotor.inertia):.6g} kg m^2 at ratio {number(rotor.ratio):.6g}"

@@ -1,0 +1,86 @@
+"""Covariance of an estimate whose noise is correlated in time, from the residuals of blocks of consecutive samples.
+
+A sandwich over blocks (Newey and West 1987), corrected for what a block itself did to the fit (Bell and McCaffrey
+2002), for the repeats of a periodic motion, where ripple repeats too, and for how few blocks a parameter's error comes
+from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
+WINDOW = 4  # blocks over which noise may be correlated
+REPEAT = 0.45  # of the usual difference of two blocks: less is one motion done again
+LEVERAGE = 0.9  # of a block's own part in the fit: one that determines a parameter alone hides its noise
+FEW = 4.0  # degrees of freedom of a deviation that are taken at least
+
+
+def block_covariance(R: Array, x: Array, w: Array, inverse: Array) -> Array:
+    """Covariance (k, k) of x, the weighted least squares estimate with joint weights w.
+
+    R (blocks, nv, k + 1, k + 1): factors of [W | tau]; inverse (k, r): x = inverse z in coordinates z in which W^T W is
+    1.
+    """
+    k = len(x)
+    error = R @ np.append(x, -1.0)  # (blocks, nv, k + 1)
+    white = R[..., :k] @ inverse
+    g = np.einsum("j,bjrc,bjr->bc", w**2, white, error)
+    own = np.einsum("j,bjrc,bjrd->bcd", w**2, white, white)
+    blocks, size = g.shape
+    if blocks < 2 or not size:
+        return np.zeros((k, k))
+    g = np.linalg.solve(np.eye(size) - LEVERAGE * own, g[..., None])[..., 0] @ inverse.T  # what each block adds to x
+    products = [g[lag:].T @ g[: blocks - lag] for lag in range(max(1, blocks - WINDOW))]
+    covariance = _windowed(products, [0])
+    repeats = _repeated(own, len(products))
+    if repeats:
+        covariance = larger(covariance, _windowed(products, [0, *repeats]))
+    grow = np.sqrt(_spread(g))
+    return np.asarray(covariance * np.outer(grow, grow))
+
+
+def _windowed(products: Sequence[Array], peaks: Sequence[int]) -> Array:
+    """The sum of products over all lags, with triangular weights about the peaks."""
+    total = products[0]
+    for lag in range(1, len(products)):
+        weight = max(1.0 - abs(lag - peak) / WINDOW for peak in peaks)
+        if weight > 0:
+            total = total + weight * (products[lag] + products[lag].T)
+    return total
+
+
+def _repeated(own: Array, lags: int) -> list[int]:
+    """Lags at which blocks see the same motion again: their W^T W agree far better than at other lags."""
+    change = np.ones(lags)
+    for lag in range(1, lags):
+        size = float((own[lag:] ** 2).sum() + (own[:-lag] ** 2).sum())
+        change[lag] = float(((own[lag:] - own[:-lag]) ** 2).sum()) / size if size else 1.0
+    usual = float(np.median(change[WINDOW:])) if lags > WINDOW else 0.0
+    return [
+        lag
+        for lag in range(WINDOW, lags)
+        if change[lag] < REPEAT * usual and change[lag] == change[max(1, lag - WINDOW) : lag + WINDOW].min()
+    ]
+
+
+def _spread(g: Array) -> Array:
+    """Variance of t for each parameter's degrees of freedom (Satterthwaite 1946), from the shares of the blocks."""
+    squares = g**2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        freedom = 3.0 * squares.sum(axis=0) ** 2 / (squares**2).sum(axis=0)
+    freedom = np.maximum(np.nan_to_num(freedom, nan=FEW), FEW)
+    return np.asarray(freedom / (freedom - 2.0))
+
+
+def larger(a: Array, b: Array) -> Array:
+    """b with deviations not below those of a, correlations kept."""
+    da, db = np.sqrt(np.diag(a)), np.sqrt(np.clip(np.diag(b), 0, None))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        grow = np.where(db > 0, np.maximum(da / db, 1.0), 0.0)
+    scaled = b * np.outer(grow, grow)
+    scaled[np.diag_indices_from(scaled)] = np.maximum(da, db) ** 2
+    return np.asarray(scaled)

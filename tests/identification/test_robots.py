@@ -1,0 +1,80 @@
+"""Whole arms with friction, encoder steps, torque ripple and noise at 1 kHz: honest deviations, small errors, real bodies."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from identification.arms import rough
+
+from kane.formats.urdf import read_urdf
+from kane.identification.identifier import Identifier
+from kane.identification.pseudo import is_physical
+from kane.robots import load
+from kane.robots.generated import tree
+
+pytest.importorskip("clarabel")
+PANDA = Path(pin.__file__).parents[4] / "share/example-robot-data/robots/panda_description/urdf/panda.urdf"
+GEARS = [62.61, 107.36, 53.69, 76.01, 71.91, 76.73]
+
+
+def puma():
+    arm = rough(load("puma560"), [6.3, 5.5, 2.6, 1.3, 1.0, 1.2], [4.9, 8.2, 3.1, 0.6, 0.7, 0.5])
+    return arm, np.array(GEARS)
+
+
+def panda():
+    """The seven joints of the arm; the hand is held."""
+    robot = read_urdf(PANDA)
+    joints = tuple(replace(j, type="fixed") if j.type == "prismatic" else j for j in robot.joints)
+    joints = tuple(replace(j, mimic=None, rotor=None) for j in joints)
+    robot = replace(robot, joints=joints)
+    moving = [j.type == "revolute" for j in robot.joints]
+    return rough(robot, np.where(moving, 0.4, 0.0), np.where(moving, 1.1, 0.0)), np.full(sum(moving), 100.0)
+
+
+def two_branches():
+    arm = tree(6, branching=2, seed=3)
+    return rough(arm, [0.3] * 6, [0.5] * 6), np.full(6, 80.0)
+
+
+def motion(n, seed, seconds=12.0, period=6.0):
+    """A motion that repeats, so that ripple and steps repeat too."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(0, seconds, 1e-3)
+    k = 2 * np.pi / period * np.arange(1, 5)
+    a, b = 0.45 * rng.normal(size=(2, n, 4)) / np.sqrt(np.arange(1, 5))
+    s, c = np.sin(np.outer(t, k)), np.cos(np.outer(t, k))
+    return t, s @ a.T + c @ b.T, c @ (k * a).T - s @ (k * b).T, -s @ (k * k * a).T - c @ (k * k * b).T
+
+
+@pytest.mark.filterwarnings("ignore::kane.identification.identifier.IdentificationWarning")
+@pytest.mark.parametrize("make", [puma, panda, two_branches])
+def test_parameters_are_within_their_deviations(make):
+    arm, gears = make()
+    fit = Identifier(arm, friction="all", method="wls", consistent=True)
+    model = fit.model
+    truth = model.prior
+    t, q, qd, qdd = motion(model.nv, 1)
+    clean = model.torque(q, qd, qdd, truth)
+    span = np.ptp(clean, axis=0)
+    counts = 2 * np.pi / (gears * 1000)
+    _, *unseen = motion(model.nv, 55)
+    expected = model.torque(*unseen, truth)
+    scores = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        ripple = 0.005 * span * np.sin(6 * gears * q + rng.uniform(0, 6, model.nv))
+        tau = clean + ripple + 0.02 * span * rng.normal(size=clean.shape)
+        fit.fit_raw(t, np.floor(q / counts + rng.uniform(size=model.nv)) * counts, tau, cutoff=10.0)
+        scores.append((fit.coef_ - truth) / fit.coef_std_)
+        plain = model.torque(*unseen, fit.coef_) - expected
+        assert (np.sqrt((plain**2).mean(axis=0)) < 0.01 * np.ptp(expected, axis=0)).all()
+        bodies = fit.consistent_.full[: 10 * (sum(not n.endswith(".Im") for n in model.base.full) // 10)].reshape(-1, 10)
+        assert all(is_physical(b) for b in bodies)
+        mended = fit.predict(*unseen) - expected
+        assert (np.sqrt((mended**2).mean(axis=0)) < 0.015 * np.ptp(expected, axis=0)).all()
+    scores = np.abs(scores)
+    assert (scores < 3).mean() > 0.95 and (scores < 1).mean() > 0.4
+    assert not fit.unknown_
