@@ -22,7 +22,8 @@ from kane.mechanism.joints import joint_type
 from kane.mechanism.model import Mechanism
 from kane.native.function import NativeFunction, compile_program
 from kane.simulation.constraints import Constraints
-from kane.simulation.model import Layout, Model, smooth_sign
+from kane.simulation.contacts import contact_forces
+from kane.simulation.model import Extra, Layout, Model, smooth_sign
 
 WORKS = ("work_of_actuators", "work_of_loads", "work_of_motions")
 
@@ -37,14 +38,14 @@ class _Parts:
     potential: Ref
 
 
-def declared_model(mechanism: Mechanism, slip: float, cache: bool) -> Model:
+def declared_model(mechanism: Mechanism, extra: Extra, cache: bool) -> Model:
     """The model of a mechanism with loads, constraints or speeds of its own.
 
     Inputs are the declared ones; without any, one generalized force for every speed.
     """
     e = kane_equations(mechanism, parameters=())
     layout = declared_layout(e)
-    parts = _parts(e, layout, slip)
+    parts = _parts(e, layout, extra)
     conditions = find_conditions(e)
     g, s = e.graph, e.points.symbols
     qdot = [s.rates[n] for n in layout.coordinates]
@@ -64,7 +65,7 @@ def declared_model(mechanism: Mechanism, slip: float, cache: bool) -> Model:
         powers = substitute(g, parts.powers, dict(zip(s.udot, udot, strict=True)))
         rate = compiled("state_rate", [("ydot", (layout.size,), [*qdot, *udot, *powers])])
         balance = compiled("balance", [("residual", (), [_balance(e, parts)])], True) if shown else None
-        return Model(mechanism, layout, rate, shown, balance, kept, names, None, notes, "projection")
+        return Model(mechanism, layout, rate, shown, balance, kept, names, None, notes, "projection", extra)
     outputs, positions = _constrained(e, conditions, qdot, M, right, parts)
     constraints = Constraints(
         conditions.names,
@@ -74,7 +75,7 @@ def declared_model(mechanism: Mechanism, slip: float, cache: bool) -> Model:
         compiled("positions", positions),
         tuple(layout.coordinates.index(group[0]) for group in layout.quaternions),
     )
-    return Model(mechanism, layout, None, shown, None, None, (), constraints, notes, "projection with multipliers")
+    return Model(mechanism, layout, None, shown, None, None, (), constraints, notes, "projection with multipliers", extra)
 
 
 def declared_layout(e: Equations) -> Layout:
@@ -92,9 +93,9 @@ def _program(
     return build_program(e.graph, name, (*arrays, Input("udot", e.points.symbols.names_udot)) if rates else arrays, outputs)
 
 
-def _parts(e: Equations, layout: Layout, slip: float) -> _Parts:
+def _parts(e: Equations, layout: Layout, extra: Extra) -> _Parts:
     g, s = e.graph, e.points.symbols
-    springs, losses, stored = _joint_forces(e, slip)
+    springs, losses, stored = _joint_forces(e, extra)
     declared = any(isinstance(load, ld.Input) for load in e.points.mechanism.loads)
     tau = [g.zero] * len(s.u) if declared else [g.symbol(n) for n in layout.input_symbols]
     force = tuple(g.sum(x) for x in zip(e.active, springs, losses, tau, strict=True))
@@ -133,7 +134,7 @@ def _gravity_is_still(e: Equations) -> bool:
     return forward(g, [gravity_energy(e)], {g.symbol("t"): g.one})[0] < 2
 
 
-def _joint_forces(e: Equations, slip: float) -> tuple[list[Ref], list[Ref], Ref]:
+def _joint_forces(e: Equations, extra: Extra) -> tuple[list[Ref], list[Ref], Ref]:
     """Springs, losses (generalized forces by speed) and the springs' energy, of joints with their own properties."""
     p, g, s = e.points, e.graph, e.points.symbols
     springs, losses, energy = [g.zero] * len(s.u), [g.zero] * len(s.u), g.zero
@@ -149,12 +150,16 @@ def _joint_forces(e: Equations, slip: float) -> tuple[list[Ref], list[Ref], Ref]
             stretch = g.sub(q, e.measures.scalar(joint.rest))
             energy = g.add(energy, g.mul(g.mul(g.number(Fraction(1, 2)), k), g.mul(stretch, stretch)))
             dry = g.mul(c, g.function("sign", rate))
-            lost = g.add(g.mul(b, rate), smooth_sign(g, dry, slip) if slip > 0 and dry > 1 else dry)
+            lost = g.add(g.mul(b, rate), smooth_sign(g, dry, extra.slip) if extra.slip > 0 and dry > 1 else dry)
             for r, slope in enumerate(gradient(g, rate, s.u)):
                 if slope > 1:
                     springs[r] = g.sub(springs[r], g.mul(slope, g.mul(k, stretch)))
                     losses[r] = g.sub(losses[r], g.mul(slope, lost))
-    return springs, losses, energy
+    rates = {n: pt.time_derivative(p, [s.by_name[n]])[0] for n in p.coordinates.names}
+    made = contact_forces(g, s.by_name, rates, s.u, extra.contacts)
+    springs = [g.add(a, x) for a, x in zip(springs, made.springs, strict=True)]
+    losses = [g.add(a, x) for a, x in zip(losses, made.losses, strict=True)]
+    return springs, losses, g.add(energy, made.energy)
 
 
 def _balance(e: Equations, parts: _Parts) -> Ref:
@@ -208,14 +213,14 @@ def _constrained(
 
 
 def lagrangian_parts(
-    mechanism: Mechanism, slip: float
+    mechanism: Mechanism, extra: Extra
 ) -> tuple[Graph, Sequence[Ref], Sequence[Ref], Ref, list[Ref], list[Ref]]:
     """Graph, q, u, T - V, generalized forces of everything but gravity and joint springs, powers of inputs and loads."""
     e = kane_equations(mechanism, parameters=())
     layout = declared_layout(e)
-    parts = _parts(e, layout, slip)
+    parts = _parts(e, layout, extra)
     g, s = e.graph, e.points.symbols
-    springs, _, _ = _joint_forces(e, slip)
+    springs, _, _ = _joint_forces(e, extra)
     weight = e.contributions.get("gravity", (g.zero,) * len(s.u))
     forces = [g.sub(a, g.add(b, c)) for a, b, c in zip(parts.force, weight, springs, strict=True)]
     return g, s.q, s.u, g.sub(parts.kinetic, parts.potential), forces, list(parts.powers[:2])

@@ -20,6 +20,7 @@ class Event:
     """function(t, q, u) = 0.  direction: 1 rising, -1 falling, 0 both.  terminal: the run ends there.
 
     action(t, q, u) -> (q, u) changes the state.  restart: the step ends at the event, because the forces have a kink there.
+    ends(t, q, u): whether this occurrence ends the run.
     """
 
     function: Callable[[float, Array, Array], float]
@@ -28,6 +29,7 @@ class Event:
     direction: int = 0
     action: Callable[[float, Array, Array], tuple[Array, Array]] | None = None
     restart: bool = False
+    ends: Callable[[float, Array, Array], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)

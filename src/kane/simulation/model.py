@@ -24,6 +24,7 @@ from kane.graph.program import Input, Program, build_program
 from kane.mechanism.formula import ScalarLike, exact
 from kane.mechanism.model import Mechanism, Parameter
 from kane.native.function import NativeFunction, compile_program
+from kane.simulation.contacts import Contact, contact_forces
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 WORKS = ("work_of_actuators", "work_of_loads")
@@ -81,6 +82,14 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True)
+class Extra:
+    """What a run adds to the description: the width of friction's jump, and contacts."""
+
+    slip: float = SLIP
+    contacts: tuple[Contact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
     """A mechanism ready to run.  rate: (y, t, f) -> ydot, without constraints; None when there are some.
 
@@ -98,6 +107,7 @@ class Model:
     constraints: Any = None
     notes: tuple[str, ...] = ()
     method: str = ""
+    extra: Extra = Extra()
 
     @property
     def quaternion_starts(self) -> tuple[int, ...]:
@@ -106,12 +116,13 @@ class Model:
 
 
 def prepare(
-    source: Any, parameters: Mapping[str, ScalarLike] | None = None, slip: float = SLIP, cache: bool = True
-) -> Model:
+    source: Any, parameters: Mapping[str, ScalarLike] | None = None, slip: float = SLIP, contacts: Sequence[Contact] = (),
+    cache: bool = True,
+) -> Model:  # fmt: skip
     """The model of a mechanism (or of what has a `mechanism`: a robot, or a declared system).
 
     parameters: values that replace those of the description, or fill in missing ones.  slip: speed within which Coulomb
-    friction is smooth, 0 for a jump.  Raises InputError for a parameter without a value, UnknownNameError for a wrong name.
+    friction is smooth, 0 for a jump.  contacts: compliant stops and backlash.  Raises InputError for a parameter without a value, UnknownNameError for a wrong name.
     """
     mechanism = source if isinstance(source, Mechanism) else source.mechanism
     if callable(mechanism):
@@ -120,8 +131,8 @@ def prepare(
     if mechanism.loads or mechanism.constraints or mechanism.speeds:
         from kane.simulation.declared import declared_model
 
-        return declared_model(mechanism, slip, cache)
-    return tree_model(mechanism, slip, cache)
+        return declared_model(mechanism, Extra(slip, tuple(contacts)), cache)
+    return tree_model(mechanism, Extra(slip, tuple(contacts)), cache)
 
 
 def with_values(mechanism: Mechanism, values: Mapping[str, ScalarLike]) -> Mechanism:
@@ -152,17 +163,19 @@ class Forces:
     energy: Ref
 
 
-def joint_forces(system: System, slip: float) -> Forces:
+def joint_forces(system: System, extra: Extra) -> Forces:
     """Springs, dampers and Coulomb friction f tanh(qd / slip) of the joints."""
     zero = Fraction(0)
     springs = _forces(system, "passive_forces", damping=zero)
     dampers = _forces(system, "passive_forces", stiffness=zero)
     g, s = system.g, system.k.symbols
     friction = _forces(system, "friction_forces", damping=zero)
-    if slip > 0:
-        friction = [smooth_sign(g, x, slip) for x in friction]
-    losses = tuple(g.sub(a, b) for a, b in zip(dampers, friction, strict=True))
-    return Forces(tuple(springs), losses, _spring_energy(system, springs, s.q))
+    if extra.slip > 0:
+        friction = [smooth_sign(g, x, extra.slip) for x in friction]
+    made = contact_forces(g, s.by_name, s.rates, s.u, extra.contacts)
+    losses = tuple(g.add(g.sub(a, b), c) for a, b, c in zip(dampers, friction, made.losses, strict=True))
+    pushes = tuple(g.add(a, b) for a, b in zip(springs, made.springs, strict=True))
+    return Forces(pushes, losses, g.add(_spring_energy(system), made.energy))
 
 
 def _forces(system: System, task: str, **changed: Fraction) -> list[Ref]:
@@ -192,7 +205,7 @@ def smooth_sign(g: Graph, force: Ref, slip: float) -> Ref:
     return done[force >> 1] ^ (force & 1)
 
 
-def _spring_energy(system: System, springs: Sequence[Ref], q: Sequence[Ref]) -> Ref:
+def _spring_energy(system: System) -> Ref:
     """k stretch^2 / 2 of every joint spring."""
     from kane.mechanism.joints import joint_type
 
@@ -216,18 +229,18 @@ def tree_layout(system: System) -> Layout:
     )  # fmt: skip
 
 
-def tree_model(mechanism: Mechanism, slip: float, cache: bool) -> Model:
+def tree_model(mechanism: Mechanism, extra: Extra, cache: bool) -> Model:
     """The model of a tree whose inputs are the generalized forces tau, one a speed."""
     best: Program | None = None
     method = ""
     for way, solve in (("factorisation", _by_factor), ("articulated bodies", _by_articulated)):
         system = derive_system(mechanism)
-        made = _rate_program(system, slip, solve)
+        made = _rate_program(system, extra, solve)
         if made is not None and (best is None or cost(made) < cost(best)):
             best, method = made, way
     assert best is not None
     system = derive_system(mechanism)
-    layout, energies = tree_layout(system), energy_refs(system, slip)
+    layout, energies = tree_layout(system), energy_refs(system, extra)
     names, momenta = _momenta(system, energies)
 
     def compiled(program: Program) -> NativeFunction:
@@ -238,10 +251,11 @@ def tree_model(mechanism: Mechanism, slip: float, cache: bool) -> Model:
         layout,
         compiled(best),
         compiled(_energy_program(system.g, layout, energies)),
-        compiled(_balance_program(system, layout, energies, slip)),
+        compiled(_balance_program(system, layout, energies, extra)),
         compiled(build_program(system.g, "momenta", layout.arrays(), [("p", (len(names),), momenta)])) if names else None,
         names,
         method=method,
+        extra=extra,
     )
 
 
@@ -255,9 +269,9 @@ def _by_articulated(system: System, tau: Sequence[Ref]) -> list[Ref] | None:
     return articulated_bodies(system.k, system.bodies, system.rotors, tau, system.gravity)
 
 
-def _rate_program(system: System, slip: float, solve: Any) -> Program | None:
+def _rate_program(system: System, extra: Extra, solve: Any) -> Program | None:
     g, s = system.g, system.k.symbols
-    tau, own = system.vector("tau"), joint_forces(system, slip)
+    tau, own = system.vector("tau"), joint_forces(system, extra)
     udot = solve(system, [g.sum(parts) for parts in zip(tau, own.springs, own.losses, strict=True)])
     if udot is None:
         return None
@@ -267,10 +281,10 @@ def _rate_program(system: System, slip: float, solve: Any) -> Program | None:
     return build_program(g, "state_rate", layout.arrays(), [("ydot", (layout.size,), [*rates, *udot, *powers])])
 
 
-def energy_refs(system: System, slip: float) -> tuple[Ref, Ref]:
+def energy_refs(system: System, extra: Extra) -> tuple[Ref, Ref]:
     ((_, _, (kinetic,)),) = TASKS["kinetic_energy"].build(system, None)
     ((_, _, (potential,)),) = TASKS["potential_energy"].build(system, None)
-    return kinetic, system.g.add(potential, joint_forces(system, slip).energy)
+    return kinetic, system.g.add(potential, joint_forces(system, extra).energy)
 
 
 def _energy_program(g: Graph, layout: Layout, energies: tuple[Ref, Ref]) -> Program:
@@ -278,10 +292,10 @@ def _energy_program(g: Graph, layout: Layout, energies: tuple[Ref, Ref]) -> Prog
     return build_program(g, "energy", layout.arrays(), outputs)
 
 
-def _balance_program(system: System, layout: Layout, energies: tuple[Ref, Ref], slip: float) -> Program:
+def _balance_program(system: System, layout: Layout, energies: tuple[Ref, Ref], extra: Extra) -> Program:
     """d(T + V)/dt along qdot, udot less the power of inputs and losses."""
     g, s = system.g, system.k.symbols
-    tau, own = system.vector("tau"), joint_forces(system, slip)
+    tau, own = system.vector("tau"), joint_forces(system, extra)
     direction = {q: s.rates[n] for q, n in zip(s.q, system.k.coordinates.names, strict=True)}
     direction |= dict(zip(s.u, s.udot, strict=True))
     (rate,) = forward(g, [g.add(*energies)], direction)

@@ -162,7 +162,7 @@ def _segment(model: Model, plan: Plan, loop: Loop, record: Record, watch: Watch 
             record.add(start, begin, steps, inputs)
             raise loop.field.error
         if watch and len(steps.t):
-            cut = _events(plan, loop, record, watch, (begin, start, steps), inputs)
+            cut = _events(model, loop, record, watch, (begin, start, steps), inputs)
             if cut is False:
                 return False
             if cut:
@@ -179,7 +179,7 @@ def _segment(model: Model, plan: Plan, loop: Loop, record: Record, watch: Watch 
 
 
 def _events(
-    plan: Plan, loop: Loop, record: Record, watch: Watch, made: tuple[float, Array, Steps], inputs: Array
+    model: Model, loop: Loop, record: Record, watch: Watch, made: tuple[float, Array, Steps], inputs: Array
 ) -> bool | None:
     """Look for events in steps: None when none changes the course, True after a restart, False at the end of the run."""
     begin, start, steps = made
@@ -198,12 +198,12 @@ def _events(
             shorter = Steps(np.array([*steps.t[:k], t]), np.array([*steps.h[:k], t - t0]), np.array([*steps.y[:k], y]),
                             np.concatenate([steps.dense[:k], shortened(y0, dense, x)[None]]))  # fmt: skip
             record.add(start, begin, shorter, inputs)
-            if event.terminal:
+            if event.terminal or (event.ends and event.ends(t, y[: watch.nq], y[watch.nq : watch.nq + watch.nu])):
                 loop.restart(t, y)
                 record.stop(f"{event.name} at t = {t:.9g}", status=1)
                 return False
             if event.action is not None:
-                y = _acted(event, t, y, watch)
+                y = _acted(model, event, t, y, watch, inputs)
             loop.restart(t, y, min(_h(loop), max(t1 - t0, 1e-9)))
             watch.begin(t, y, loop.slope(t, y), _h(loop))
             return True
@@ -212,11 +212,16 @@ def _events(
     return None
 
 
-def _acted(event: Event, t: float, y: Array, watch: Watch) -> Array:
+def _acted(model: Model, event: Event, t: float, y: Array, watch: Watch, inputs: Array) -> Array:
+    """The state after an event's action; the energy that it takes or gives counts as work of loads."""
     assert event.action is not None
     nq, n = watch.nq, watch.nq + watch.nu
     q, u = event.action(t, y[:nq].copy(), y[nq:n].copy())
-    return np.concatenate([q, u, y[n:]])
+    after = np.concatenate([q, u, y[n:]])
+    if model.energy is not None:
+        before, now = (sum(model.energy(x, np.array([t]), np.ascontiguousarray(inputs))) for x in (y, after))
+        after[n + 1] += now - before
+    return after
 
 
 _NODES = np.cos(np.pi * (np.arange(7) + 0.5) / 7) / 2 + 0.5

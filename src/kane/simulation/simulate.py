@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from kane.errors import InputError, ShapeError, UnknownNameError, UnsupportedError
+from kane.simulation.contacts import contact_events
 from kane.simulation.events import Event
 from kane.simulation.inputs import make_source
 from kane.simulation.loop import Accuracy
@@ -46,7 +47,8 @@ def simulate(  # noqa: PLR0913
     y0 = start_state(model, t0, q, u, start, guess)
     given = make_source(inputs, model.layout.inputs)
     accuracy = Accuracy(rtol, atol, max_step, None)
-    plan = Plan(t0, t_end, y0, given, accuracy, tuple(events), dense or bool(events) or t_eval is not None, progress)
+    watched = (*events, *contact_events(model.extra.contacts, model.layout.coordinates)) if method == "DOP853" else tuple(events)
+    plan = Plan(t0, t_end, y0, given, accuracy, watched, dense or bool(watched) or t_eval is not None, progress)
     record = _methods(method)(model, plan, step)
     return make_result(model, plan, record, t_eval, energy_tolerance, method)
 

@@ -20,7 +20,7 @@ from kane.graph.derivative import gradient, jacobian
 from kane.graph.program import build_program
 from kane.native.function import NativeFunction, compile_program
 from kane.simulation.loop import Steps
-from kane.simulation.model import SLIP, Array, Model, energy_refs, joint_forces
+from kane.simulation.model import Array, Model, energy_refs, joint_forces
 from kane.simulation.run import Plan, Record
 
 TOLERANCE = 1e-14  # of the Newton step, relative
@@ -38,7 +38,7 @@ class Slopes:
         return tuple(self.function(np.concatenate([q, v, np.zeros(works)]), np.array([t]), f))
 
 
-def slopes(model: Model, slip: float = SLIP) -> Slopes:
+def slopes(model: Model) -> Slopes:
     """The slopes of a model without constraints whose speeds are rates of its coordinates.
 
     Raises UnsupportedError for constraints, quaternions and speeds of other kinds.
@@ -49,7 +49,7 @@ def slopes(model: Model, slip: float = SLIP) -> Slopes:
             "The variational integrator wants speeds that are rates of the coordinates, and no constraints.", name="method",
             remedy='Use method="DOP853" (with tight tolerances for long runs).',
         )  # fmt: skip
-    g, q, v, lagrangian, forces, powers = _lagrangian(model, slip)
+    g, q, v, lagrangian, forces, powers = _lagrangian(model)
     momentum = gradient(g, lagrangian, v)
     pull = [g.add(a, b) for a, b in zip(gradient(g, lagrangian, q), forces, strict=True)]
     n = len(q)
@@ -60,19 +60,19 @@ def slopes(model: Model, slip: float = SLIP) -> Slopes:
     return Slopes(compile_program(build_program(g, "slopes", layout.arrays(), outputs)), n)
 
 
-def _lagrangian(model: Model, slip: float) -> tuple[Graph, Any, Any, Ref, list[Ref], list[Ref]]:
+def _lagrangian(model: Model) -> tuple[Graph, Any, Any, Ref, list[Ref], list[Ref]]:
     """Graph, q, v, T - V, generalized forces beside it, powers of inputs and losses."""
     mechanism = model.mechanism
     if not mechanism.loads and not mechanism.speeds:
         system = derive_system(mechanism)
         g, s = system.g, system.k.symbols
-        kinetic, potential = energy_refs(system, slip)
-        tau, own = system.vector("tau"), joint_forces(system, slip)
+        kinetic, potential = energy_refs(system, model.extra)
+        tau, own = system.vector("tau"), joint_forces(system, model.extra)
         forces = [g.add(a, b) for a, b in zip(tau, own.losses, strict=True)]
         return g, s.q, s.u, g.sub(kinetic, potential), forces, [g.dot(tau, s.u), g.dot(own.losses, s.u)]
     from kane.simulation.declared import lagrangian_parts
 
-    return lagrangian_parts(mechanism, slip)
+    return lagrangian_parts(mechanism, model.extra)
 
 
 def run_variational(model: Model, plan: Plan, step: float | None) -> Record:
