@@ -12,7 +12,8 @@ from kane.mechanism import loads as ld
 
 
 def program_inputs(e: Equations, rates: bool = False) -> tuple[Input, ...]:
-    """Input arrays q, u, (udot,) f (the mechanism's inputs), t and p (parameters that are symbols);
+    """Input arrays q, u, (udot,) f (the mechanism's inputs), s (specified motions and rates), t, p (parameters that
+    are symbols);
 
     empty ones are left out.
     """
@@ -23,6 +24,8 @@ def program_inputs(e: Equations, rates: bool = False) -> tuple[Input, ...]:
     arrays = [Input("q", s.names_q, "state", groups), Input("u", s.names_u)]
     arrays += [Input("udot", s.names_udot)] if rates else []
     arrays += [Input("f", inputs)] if inputs else []
+    given = tuple(f"{n}{rate}" for n in p.coordinates.specified for rate in ("", "_dot", "_ddot"))
+    arrays += [Input("s", given)] if given else []
     arrays += [Input("t", ("t",))]
     arrays += [Input("p", p.free, "parameter")] if p.free else []
     return tuple(arrays)

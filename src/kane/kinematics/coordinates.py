@@ -16,6 +16,7 @@ from kane.graph.arena import Graph, Ref
 from kane.mechanism import formula as f
 from kane.mechanism.formula import Scalar
 from kane.mechanism.joints import joint_type
+from kane.mechanism.loads import Specified
 from kane.mechanism.model import Joint, Mechanism, QuaternionTurn, Turn
 
 
@@ -27,7 +28,9 @@ class Coordinates:
     quaternions: groups of four coordinate names with three speed names.
     positions: for a floating joint, three position names, then its quaternion group's index: velocities in child axes.
     angles: per coordinate True for an angle, False for a length, None for a quaternion component.
-    natural: the joints' own speeds, which differ from `speeds` where the user defines those.
+    natural: the joints' own speeds, which differ from `speeds` where the user defines those.  specified: motions
+    given at
+    run time with their first and second rates.
     """
 
     names: tuple[str, ...]
@@ -37,6 +40,7 @@ class Coordinates:
     quaternions: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
     positions: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...] = ()
     natural: tuple[str, ...] = ()
+    specified: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,8 @@ def find_coordinates(mechanism: Mechanism) -> Coordinates:
         rank = {n: k for k, n in enumerate(mechanism.coordinates)}
         pairs = sorted(zip(names, angles, strict=True), key=lambda item: rank.get(item[0], len(rank)))
         names, angles = [n for n, _ in pairs], [a for _, a in pairs]
+        for group, own_speeds in quaternions:  # their speeds come where the quaternion does
+            rank |= dict.fromkeys(own_speeds, rank.get(group[0], len(rank)))
         speeds.sort(key=lambda n: rank.get(n, len(rank)))
     defined = tuple(s.name for s in mechanism.speeds)
     return Coordinates(
@@ -102,6 +108,7 @@ def find_coordinates(mechanism: Mechanism) -> Coordinates:
         tuple(quaternions),
         tuple(positions),
         tuple(speeds),
+        tuple(load.name for load in mechanism.loads if isinstance(load, Specified)),
     )
 
 
@@ -160,6 +167,9 @@ def make_symbols(graph: Graph, c: Coordinates) -> Symbols:
     u = {n: graph.symbol(text) for n, text in zip(c.speeds, u_names, strict=True)}
     udot = tuple(graph.symbol(text) for text in udot_names)
     rates = {n: u[n] for n in c.names if n in u}
+    for n in c.specified:
+        refs[n], refs[f"{n}_dot"] = graph.symbol(n), graph.symbol(f"{n}_dot")
+        rates[n], rates[f"{n}_dot"] = refs[f"{n}_dot"], graph.symbol(f"{n}_ddot")
     for group, speeds in c.quaternions:
         rates |= _quaternion_rates(graph, [refs[n] for n in group], [u[n] for n in speeds], group)
     for group, speeds, k in c.positions:

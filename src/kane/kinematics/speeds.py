@@ -90,7 +90,7 @@ def _renamed(natural: Symbols, order: tuple[int, ...], names: tuple[str, ...], g
     u = tuple(graph.symbol(n) for n in names)
     udot = tuple(graph.symbol(f"{n}'") for n in names)
     own = {natural.u[k] >> 1: u[r] for r, k in enumerate(order)}
-    rates = {n: own[ref >> 1] for n, ref in natural.rates.items()}
+    rates = {n: own.get(ref >> 1, ref) for n, ref in natural.rates.items()}
     speeds = {n: own[ref >> 1] for n, ref in natural.natural.items()}
     return Symbols(
         natural.q, u, udot, natural.by_name, rates, natural.names_q, names, tuple(f"{n}'" for n in names), speeds

@@ -60,7 +60,7 @@ class Tree:
 
 def build_tree(mechanism: Mechanism, coordinates: Coordinates) -> Tree:
     """The tree of a mechanism, children in file order."""
-    moving = set(coordinates.names) | {"t"}
+    moving = {*coordinates.names, *coordinates.specified, "t"}
     by_parent: dict[str, list[Joint]] = {}
     for joint in mechanism.joints:
         by_parent.setdefault(joint.parent, []).append(joint)

@@ -11,6 +11,7 @@ from kane.errors import InputError
 from kane.mechanism import formula as f
 from kane.mechanism.basis import FrameVector
 from kane.mechanism.formula import Formula, Scalar
+from kane.mechanism.loads import Specified
 from kane.mechanism.model import Frame, Inertia, Joint, Link, Mechanism, Move, QuaternionTurn, Translate, Turn
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ class _Assembly:
         self.frame_links: dict[str, str] = {system.N.name: system.N.name}
         self.point_links: dict[str, tuple[str, ReferenceFrame]] = {system.O.name: (system.N.name, system.N)}
         self.listed: set[str] = set()
-        self.known = {*system._coordinates, *(p.name for p in system._parameters), "t"}
+        given = (load.name for load in system._loads if isinstance(load, Specified))
+        self.known = {*system._coordinates, *(p.name for p in system._parameters), *given, "t"}
         self.origins = {system.N.name: system.O}
         for frame in system.frames.values():
             if frame.origin is not None:

@@ -209,6 +209,10 @@ class System:
         """Names of forces, torques and other amounts given at run time."""
         return self._declare(names, lambda n: self._loads.append(ld.Input(n)))
 
+    def specified(self, names: str) -> Any:
+        """Motions given at run time with their rates: they may turn frames and move points."""
+        return self._declare(names, lambda n: self._loads.append(ld.Specified(n)))
+
     def _declare(self, names: str, add: Any) -> Any:
         parts = names.replace(",", " ").split()
         for n in parts:

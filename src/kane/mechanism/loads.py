@@ -102,10 +102,17 @@ class SpinningRotor:
 
 
 @dataclass(frozen=True, slots=True)
+class Specified:
+    """A motion given at run time: `name`, `name_dot` and `name_ddot` are inputs; formulas of moves may use `name`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Input:
     """A name that formulas of loads use and that is given at run time: a drive torque, a tip force."""
 
     name: str
 
 
-Load = Force | Torque | ForcePair | TorquePair | LineForce | GeneralizedForce | SpinningRotor | Input
+Load = Force | Torque | ForcePair | TorquePair | LineForce | GeneralizedForce | SpinningRotor | Specified | Input
