@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kane.errors import UnsupportedError
 from kane.kinematics.coordinates import Coordinates, find_coordinates
 from kane.mechanism.formula import Formula, Scalar
 from kane.mechanism.joints import joint_type
 from kane.mechanism.model import Joint, Mechanism, Placement
+from kane.verification.own_speeds import speed_map, speed_map_rate
 from kane.verification.relative import Relative, State, relative, skew, still, through, unit_axis
 
 Array = npt.NDArray[np.float64]
@@ -66,7 +66,7 @@ def bear_witness(
     """Forces, mass matrix, energies and motions of one state.
 
     parameters: values of named parameters, over those of the description.
-    Raises UnsupportedError for generalized speeds of the user's own.
+    Raises UnsupportedError for what it does not know, such as generalized speeds defined by measures of motion.
     """  # fmt: skip
     c = find_coordinates(mechanism)
     state = make_state(mechanism, c, np.asarray(q, dtype=float), np.asarray(u, dtype=float), parameters or {}, time)
@@ -120,36 +120,49 @@ def make_state(
     mechanism: Mechanism, c: Coordinates, q: Array, u: Array, parameters: Mapping[str, float], time: float
 ) -> State:
     """Values by name, and the rows of qdot = Q [u, 1]; quaternion: qdot = (1/2) E(q) w; position: xdot = R v."""
-    if mechanism.speeds:
-        raise UnsupportedError(
-            "The check by plain Newton-Euler knows the joints' own speeds only; this mechanism defines others.",
-            name=mechanism.speeds[0].name,
-        )
     values = mechanism.parameter_values | dict(parameters) | dict(zip(c.names, q.tolist(), strict=True)) | {"t": time}
     index = {name: k for k, name in enumerate((*c.names, "t"))}
     rates = np.append(u, 1.0)
-    unit = np.eye(len(rates))
-    columns = {name: unit[k] for k, name in enumerate(c.speeds)}
-    columns_rate = {name: np.zeros(len(rates)) for name in c.speeds}
-    Q, Qdot = np.zeros((len(index), len(rates))), np.zeros((len(index), len(rates)))
-    Q[-1, -1] = 1.0
+    S, jets = speed_map(mechanism, c, values, u)
+    columns = dict(zip(c.natural, S, strict=True))
+    Q = _coordinate_rows(c, index, values, columns)
+    still = {name: np.zeros(len(rates)) for name in columns}
+    start = State(values, index, Q, np.zeros_like(Q), rates, columns, still, {})
+    _add_positions(mechanism, start)
+    columns_rate = dict(zip(c.natural, speed_map_rate(S, jets, Q @ rates), strict=True))
+    Qdot = _coordinate_rows(c, index, values, columns_rate)
+    for names, speeds in c.quaternions:
+        rows = [index[n] for n in names]
+        Qdot[rows] += quaternion_rows(Q[rows] @ rates) @ np.array([columns[n] for n in speeds])
+    state = State(values, index, Q, Qdot, rates, columns, columns_rate, _followed(mechanism, values))
+    _add_positions(mechanism, state)
+    return state
+
+
+def _coordinate_rows(
+    c: Coordinates, index: Mapping[str, int], values: Mapping[str, float], columns: Mapping[str, Array]
+) -> Array:
+    """Rows over [u, 1] of the rates of coordinates (t last), from the rows of the joints' own speeds; no positions."""
+    size = len(next(iter(columns.values()))) if columns else 1
+    Q = np.zeros((len(index), size))
     for name in c.names:
         if name in columns:
             Q[index[name]] = columns[name]
     for names, speeds in c.quaternions:
-        rows = [index[n] for n in names]
-        C = np.array([columns[n] for n in speeds])
         quaternion = np.array([values[n] for n in names])
-        Q[rows] = quaternion_rows(quaternion) @ C
-        Qdot[rows] = quaternion_rows(Q[rows] @ rates) @ C
-    state = State(values, index, Q, Qdot, rates, columns, columns_rate, _followed(mechanism, values))
+        Q[[index[n] for n in names]] = quaternion_rows(quaternion) @ np.array([columns[n] for n in speeds])
+    return Q
+
+
+def _add_positions(mechanism: Mechanism, state: State) -> None:
+    """Rows of the positions of floating joints, whose speeds are in child axes; and of time, whose rate is 1."""
+    state.Q[-1, -1] = 1.0
+    state.Qdot[-1] = 0.0
     for joint in mechanism.joints:
         if joint.type == "floating":
-            kind = joint_type(joint)
             motion = relative_floating(joint, state)
-            rows = [index[n] for n in kind.coordinates(joint)[:3]]
-            Q[rows], Qdot[rows] = motion.B, motion.Bdot
-    return state
+            rows = [state.index[n] for n in joint_type(joint).coordinates(joint)[:3]]
+            state.Q[rows], state.Qdot[rows] = motion.B, motion.Bdot
 
 
 def relative_floating(joint: Joint, state: State) -> Relative:
