@@ -66,7 +66,7 @@ def estimate(
 ) -> Estimate:
     """Ordinary ("ols") or per-joint weighted ("wls") least squares; moved: for each joint whether it moved."""
     prior = model.prior
-    solution = solve(factors, prior, None, correlated)
+    solution = solve(factors, prior, None, correlated and method == "ols")
     if method == "wls":
         solution = _weighted(factors, prior, solution, correlated)
     return _described(model, factors, solution, method, moved)
@@ -77,11 +77,11 @@ def _weighted(factors: Factors, prior: Array, solution: Solution, correlated: bo
     for _ in range(50):
         floor = 1e-12 * max(1.0, float(solution.sigma.max(initial=0.0)))
         sigma = np.maximum(solution.sigma, floor)
-        fresh = solve(factors, prior, 1.0 / sigma, correlated)
+        fresh = solve(factors, prior, 1.0 / sigma)
         if np.allclose(fresh.sigma, solution.sigma, rtol=1e-6, atol=10 * floor):
-            return fresh
+            break
         solution = fresh
-    return solution
+    return solve(factors, prior, 1.0 / sigma, correlated)
 
 
 def robust_estimate(

@@ -26,11 +26,12 @@ def block_covariance(R: Array, x: Array, w: Array, inverse: Array) -> Array:
     1.
     """
     k = len(x)
-    error = R @ np.append(x, -1.0)  # (blocks, nv, k + 1)
-    white = R[..., :k] @ inverse
-    g = np.einsum("j,bjrc,bjr->bc", w**2, white, error)
-    own = np.einsum("j,bjrc,bjrd->bcd", w**2, white, white)
-    blocks, size = g.shape
+    blocks, size = len(R), inverse.shape[1]
+    rows = (w[:, None, None] * R).reshape(blocks, -1, k + 1)
+    error = rows @ np.append(x, -1.0)
+    white = rows[..., :k] @ inverse
+    across = white.transpose(0, 2, 1)
+    g, own = (across @ error[..., None])[..., 0], across @ white
     if blocks < 2 or not size:
         return np.zeros((k, k))
     g = np.linalg.solve(np.eye(size) - LEVERAGE * own, g[..., None])[..., 0] @ inverse.T  # what each block adds to x
