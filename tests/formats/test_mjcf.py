@@ -199,6 +199,12 @@ def test_damaged_files() -> None:
     assert "none.stl" in str(refused(missing, FormatError))
 
 
+@pytest.mark.parametrize("sequence", ["xyw", "ab]"])
+def test_a_damaged_euler_sequence(sequence: str) -> None:
+    error = refused(model(arm(PAN, place='euler="1 2 3"'), f'<compiler eulerseq="{sequence}"/>'), NumberError)
+    assert error.value == sequence
+
+
 def test_a_missing_mesh_does_not_matter_beside_an_inertial() -> None:
     text = model(
         f'<body name="yoke">{I}{PAN}<geom type="mesh" mesh="x"/></body>',

@@ -52,6 +52,11 @@ def turns(quat: Sequence[float], alt: Any, compiler: Any, snap: float) -> tuple[
     degrees = bool(compiler.degree)
     if kind == "EULER":
         sequence = "".join(compiler.eulerseq)
+        if len(sequence) != 3 or not set(sequence.lower()) <= set(_AXIS):
+            raise NumberError(
+                f"eulerseq={sequence!r} is not a sequence of three axes.", name="eulerseq", value=sequence,
+                remedy="Write three of x, y, z, X, Y, Z.",
+            )  # fmt: skip
         moves: list[Move] = []
         for letter, value in zip(sequence, alt.euler, strict=True):
             turn = Turn(_AXIS[letter.lower()], angle(value, degrees, snap))
