@@ -22,11 +22,13 @@ from kane.explicit.lumping import Expression, Product, Term, term_order
 from kane.explicit.model import ExplicitModel
 from kane.explicit.program import inverse_dynamics_program
 from kane.explicit.ranges import Ranges, default_ranges
-from kane.explicit.select import select
+from kane.explicit.select import operations, select
 from kane.graph.program import OperationCounts, Program
 
 Rule = Literal["certified", "paper"]
 ELEMENT_SHARE, CONSTANT_SHARE = 0.01, 0.001  # the paper's rule
+_EXPONENTS = (2.0, 1.0, 0.5, 0.25)  # starts of the search, by effort
+TRIES = 32  # orders in which the final program is factored
 _EXPECTED = 1.15  # of a bound over the greatest error on a coarse grid
 
 
@@ -184,7 +186,7 @@ def _by_paper(model: ExplicitModel, tolerance: float, ranges: Ranges) -> Abbrevi
     )
     errors = joint_form(replace(model, A=_difference(model.A, short.A), B=_difference(model.B, short.B),
                                 C=_difference(model.C, short.C), g=_difference((model.g,), (short.g,))[0]))  # fmt: skip
-    made = inverse_dynamics_program(short, joint_form(short))
+    made = inverse_dynamics_program(short, joint_form(short), TRIES // 4)
     proved = certificates(model, error_fields(model, errors, ranges), ranges)
     return Abbreviated(short, "paper", tolerance, ranges, proved, tuple(dropped), made)
 
@@ -261,21 +263,29 @@ def _certified(model: ExplicitModel, tolerance: float, ranges: Ranges, effort: i
     parts = [joint_parts(form, piece, constants) for piece in form.pieces]
     limit = np.array([tolerance * r for r in ranges.reference])
     budget = limit.copy()
-    while True:
-        kept = select(model, form, parts, ranges, budget, effort)
-        errors = replace(form, pieces=tuple(p for k, p in enumerate(form.pieces) if k not in kept), rotors=())
-        fields = error_fields(model, errors, ranges)
-        excess = np.array([certify(f, ranges.box, COARSE).lower * _EXPECTED for f in fields]) / limit
-        if np.all(excess <= 1):
-            proved = certificates(model, fields, ranges)
-            excess = np.array([c.bound for c in proved]) / limit
+    best: tuple[int, frozenset[int], tuple[Certificate, ...]] | None = None
+    for exponent in _EXPONENTS[: max(1, effort)]:
+        budget = limit.copy()
+        while True:
+            kept = select(model, form, parts, ranges, budget, effort, exponent)
+            errors = replace(form, pieces=tuple(p for k, p in enumerate(form.pieces) if k not in kept), rotors=())
+            fields = error_fields(model, errors, ranges)
+            excess = np.array([certify(f, ranges.box, COARSE).lower * _EXPECTED for f in fields]) / limit
             if np.all(excess <= 1):
-                break
-        budget = np.where(excess > 1, budget / excess * 0.995, budget)
+                proved = certificates(model, fields, ranges)
+                excess = np.array([c.bound for c in proved]) / limit
+                if np.all(excess <= 1):
+                    break
+            budget = np.where(excess > 1, budget / excess * 0.995, budget)
+        count = operations(model, form, kept)
+        if best is None or count < best[0]:
+            best = (count, kept, proved)
+    assert best is not None
+    _, kept, proved = best
     short_form = replace(form, pieces=tuple(p for k, p in enumerate(form.pieces) if k in kept))
     short = _model_of(model, short_form)
     gone = _dropped(model, short)
-    return Abbreviated(short, "certified", tolerance, ranges, proved, gone, inverse_dynamics_program(short, short_form))
+    return Abbreviated(short, "certified", tolerance, ranges, proved, gone, inverse_dynamics_program(short, short_form, TRIES))
 
 
 def _model_of(model: ExplicitModel, form: Absolute) -> ExplicitModel:

@@ -175,9 +175,9 @@ class Collector:
         polynomial = self.polynomials.setdefault(row, {})
         polynomial[key] = polynomial.get(key, Fraction(0)) + ratio * (1 if number is None else number)
 
-    def build(self, rows: int) -> list[Ref]:
+    def build(self, rows: int, tries: int = 1) -> list[Ref]:
         polynomials: list[Mapping[tuple[int, ...], Fraction]] = [self.polynomials.get(k, {}) for k in range(rows)]
-        made = factor(polynomials, len(self.variables.refs), frozenset(self.variables.constants))
+        made = factor(polynomials, len(self.variables.refs), frozenset(self.variables.constants), tries)
         return made.build(self.variables.graph, self.variables.refs)
 
 
@@ -191,7 +191,7 @@ def _elements(model: ExplicitModel, graph: Graph, names: Names, expressions: Seq
     return collector.build(len(expressions))
 
 
-def inverse_dynamics_program(model: ExplicitModel, form: Absolute, name: str = "inverse_dynamics") -> Program:
+def inverse_dynamics_program(model: ExplicitModel, form: Absolute, tries: int = 1) -> Program:
     """tau(q, qd, qdd) from the pieces of an absolute form (all of them, or those that an abbreviation keeps)."""
     graph = Graph()
     names = names_of(model.coordinates)
@@ -201,7 +201,7 @@ def inverse_dynamics_program(model: ExplicitModel, form: Absolute, name: str = "
     rate, acceleration = (_absolute(graph, form, labels) for labels in (names.qd, names.qdd))
     for piece in form.pieces:
         collector.add(piece.row, piece.term.ratio, model.constants[piece.term.constant], _literals(variables, piece, rate, acceleration))
-    forces = collector.build(model.n)
+    forces = collector.build(model.n, tries)
     torques = []
     for i in range(model.n):
         total = graph.zero
@@ -213,7 +213,7 @@ def inverse_dynamics_program(model: ExplicitModel, form: Absolute, name: str = "
     for i, constant in form.rotors:
         torques[i] = graph.add(torques[i], graph.mul(refs(model.constants[constant]), graph.symbol(names.qdd[i])))
     inputs = [Input("q", names.q), Input("qd", names.qd), Input("qdd", names.qdd), *_parameter_input(model)]
-    return build_program(graph, name, inputs, [("tau", (model.n,), torques)])
+    return build_program(graph, "inverse_dynamics", inputs, [("tau", (model.n,), torques)])
 
 
 def _absolute(graph: Graph, form: Absolute, labels: Sequence[str]) -> list[Ref]:

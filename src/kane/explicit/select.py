@@ -51,9 +51,10 @@ class _Errors:
 
 
 def select(
-    model: ExplicitModel, form: Absolute, parts: Sequence[Sequence[Part]], ranges: Ranges, budget: Array, effort: int
+    model: ExplicitModel, form: Absolute, parts: Sequence[Sequence[Part]], ranges: Ranges, budget: Array,
+    rounds: int = 1, exponent: float = 1.0,
 ) -> frozenset[int]:
-    """Indices of the pieces to keep: greedy by error against operations, then exchanges by the operations of the whole program."""
+    """Indices of the pieces to keep: greedy by error over operations^exponent, then exchanges by the operations of the whole program."""
     rng = np.random.default_rng(7)
     q = rng.uniform(ranges.lower, ranges.upper, size=(SAMPLES, model.n))
     waves = Waves(q)
@@ -62,9 +63,9 @@ def select(
     kept = set(range(len(form.pieces)))
     shares = [_share(errors, parts[k], products[k], budget) for k in kept]
     work = [len(p.term.factors) + len(p.motion) + 1 for p in form.pieces]
-    for k in sorted(kept, key=lambda k: (shares[k] / work[k], k)):
+    for k in sorted(kept, key=lambda k: (shares[k] / work[k] ** exponent, k)):
         _drop(errors, parts[k], products[k], budget, kept, k)
-    for _ in range(effort):
+    for _ in range(rounds):
         before = set(kept)
         _exchange(model, form, parts, products, errors, budget, kept)
         if kept == before:
@@ -92,7 +93,7 @@ def _exchange(
     budget: Array, kept: set[int],
 ) -> None:
     """Drop a piece that saves many operations in exchange for cheap ones taken back, as long as the program gets shorter."""
-    current = _operations(model, form, kept)
+    current = operations(model, form, kept)
     for k in sorted(kept):
         trial = set(kept)
         saved = _Errors(errors.box, dict(errors.coefficients), list(errors.totals))
@@ -104,7 +105,7 @@ def _exchange(
             kept |= trial
             errors.coefficients, errors.totals = saved.coefficients, saved.totals
             continue
-        count = _operations(model, form, kept)
+        count = operations(model, form, kept)
         if count < current:
             current = count
         else:
@@ -146,6 +147,6 @@ def _repair(
     return max(float(t.max()) / b for t, b in zip(errors.totals, budget, strict=True)) <= 1
 
 
-def _operations(model: ExplicitModel, form: Absolute, kept: set[int]) -> int:
+def operations(model: ExplicitModel, form: Absolute, kept: set[int]) -> int:
     short = replace(form, pieces=tuple(p for k, p in enumerate(form.pieces) if k in kept))
     return inverse_dynamics_program(model, short).counts.total

@@ -9,6 +9,7 @@ expressions", for polynomials; Hosangadi, Fallah and Kastner 2006).  Only counte
 from __future__ import annotations
 
 import heapq
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -42,6 +43,27 @@ class Factored:
     definitions: tuple[tuple[Product, ...], ...]
     outputs: tuple[tuple[Product, ...], ...]
 
+    @property
+    def operations(self) -> int:
+        """Multiplications and additions, as written."""
+        total = 0
+        for products in (*self.definitions, *self.outputs):
+            total += max(0, len(products) - 1)
+            total += sum(max(0, len(p.literals) - 1 + (p.weight != _UNIT)) for p in products if p.literals)
+        return total
+
+    def renamed(self, names: Mapping[int, int]) -> Factored:
+        """The same with other numbers for the caller's variables."""
+
+        def change(p: Product) -> Product:
+            free, literals = (tuple(sorted(names.get(v, v) for v in part)) for part in (p.weight[1], p.literals))
+            return Product(p.sign, (p.weight[0], free), literals)
+
+        definitions, outputs = (
+            tuple(tuple(change(p) for p in products) for products in part) for part in (self.definitions, self.outputs)
+        )
+        return Factored(self.inputs, definitions, outputs)
+
     def build(self, graph: Graph, variables: Sequence[Ref]) -> list[Ref]:
         """The polynomials in a graph, given the references of the caller's variables."""
         made: dict[int, Ref] = dict(enumerate(variables))
@@ -67,11 +89,27 @@ class Factored:
         return [total(output) for output in self.outputs]
 
 
-def factor(polynomials: Sequence[Polynomial], inputs: int, constants: frozenset[int] = frozenset()) -> Factored:
+def factor(
+    polynomials: Sequence[Polynomial], inputs: int, constants: frozenset[int] = frozenset(), tries: int = 1
+) -> Factored:
     """Common factors, products and sums of polynomials in variables 0 ... inputs - 1 taken out; `constants`: free variables.
 
-    The same functions with fewer multiplications and additions; deterministic.
+    The same functions with fewer multiplications and additions; deterministic.  tries: candidates that save the same are taken in another
+    order each time, and the shortest result is kept.
     """
+    best = _factor(polynomials, inputs, constants)
+    for seed in range(1, tries):
+        order = list(range(inputs))
+        random.Random(seed).shuffle(order)
+        renamed = [{tuple(sorted(order[v] for v in key)): value for key, value in p.items()} for p in polynomials]
+        other = _factor(renamed, inputs, frozenset(order[v] for v in constants))
+        if other.operations < best.operations:
+            back = {new: old for old, new in enumerate(order)}
+            best = other.renamed(back)
+    return best
+
+
+def _factor(polynomials: Sequence[Polynomial], inputs: int, constants: frozenset[int]) -> Factored:
     work = _Work(inputs)
     for polynomial in polynomials:
         terms = []
