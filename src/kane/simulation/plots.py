@@ -1,0 +1,112 @@
+"""Time histories and phase plots of a run (extra: plot)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kane.errors import MissingExtraError, UnsupportedError
+
+if TYPE_CHECKING:
+    from kane.simulation.result import SimulationResult
+
+POINTS = 2000  # a curve has at least so many, from dense output
+STYLE = {"svg.hashsalt": "kane", "font.size": 9, "axes.grid": True, "grid.alpha": 0.3, "axes.spines.top": False,
+         "axes.spines.right": False, "legend.frameon": False, "svg.fonttype": "none"}  # fmt: skip
+MANY = 8  # curves of a panel that are named beside it
+
+
+def plot(result: SimulationResult, path: str | Path | None = None, names: Sequence[str] | None = None, phase: bool = False) -> Any:
+    """A figure of coordinates, speeds, inputs and energies over time, or of `names`; phase: speeds over coordinates.
+
+    Raises MissingExtraError without matplotlib, UnsupportedError for a file that is neither .svg nor .png.
+    """
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        remedy = 'Install it: pip install "kane[plot]".'
+        raise MissingExtraError("Plots want matplotlib.", name="plot", remedy=remedy) from error
+    with rc_context(STYLE):
+        panels = [("", [n]) for n in names] if names else _panels(result)
+        rows = _phases(result) if phase else panels
+        figure = Figure(figsize=(8, 0.6 + 2.0 * len(rows)), layout="constrained")
+        axes = figure.subplots(len(rows), 1, squeeze=False, sharex=not phase)[:, 0]
+        t, y = _fine(result)
+        for ax, (label, content) in zip(axes, rows, strict=True):
+            (_phase if phase else _history)(result, ax, t, y, label, content)
+        if not phase:
+            axes[-1].set_xlabel("t, s")
+        for ax in axes if not phase else ():
+            for event in result.events[:50]:
+                ax.axvline(event.t, color="0.6", linewidth=0.6, zorder=0)
+        title = result.model.mechanism.name if result.success else f"{result.model.mechanism.name}: {result.message}"
+        figure.suptitle(title if len(title) < 90 else title[:87] + "...", fontsize=10)
+        if path is not None:
+            _write(figure, Path(path))
+    return figure
+
+
+def _write(figure: Any, path: Path) -> None:
+    from kane.simulation.files import replace_whole
+
+    if path.suffix not in (".svg", ".png"):
+        raise UnsupportedError(f"A plot is not written as {path.suffix!r}.", name=str(path), remedy="Use .svg or .png.")
+    dates = {"Date": None} if path.suffix == ".svg" else {"Software": None}
+    replace_whole(path, lambda place: figure.savefig(place, metadata=dates, dpi=150))
+
+
+def _panels(result: SimulationResult) -> list[tuple[str, list[str]]]:
+    layout = result.model.layout
+    panels = [("coordinates", list(layout.coordinates)), ("speeds", list(layout.speed_names))]
+    if np.any(result.inputs):
+        panels.append(("inputs", list(layout.inputs)))
+    if result.model.energy is not None:
+        panels += [("energy, J", ["kinetic", "potential", "work"]), ("energy residual, J", ["energy_residual"])]
+    return panels
+
+
+def _fine(result: SimulationResult) -> tuple[Any, Any]:
+    if result.sol is None or len(result.t) >= POINTS or len(result.t) < 2:
+        return result.t, result.y
+    t = np.union1d(result.t, np.linspace(result.t[0], result.t[-1], POINTS))
+    return t, result.sol(t)
+
+
+def _history(result: SimulationResult, ax: Any, t: Any, y: Any, label: str, names: list[str]) -> None:
+    layout = result.model.layout
+    for name in names:
+        if name in result.names or name in layout.speeds:
+            ax.plot(t, y[layout.index(name)] if label != "inputs" else _input(result, name, t), label=name, linewidth=1.2)
+        elif name == "work":
+            ax.plot(result.t, result.work.sum(axis=0), label="work", linewidth=1.2)
+        elif name in layout.inputs:
+            ax.plot(t, _input(result, name, t), label=name, linewidth=1.2)
+        else:
+            ax.plot(result.t, result[name], label=name, linewidth=1.2)
+    ax.set_ylabel(label or names[0])
+    if 1 < len(names) <= MANY:
+        ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+def _input(result: SimulationResult, name: str, t: Any) -> Any:
+    row = result.inputs[result.model.layout.inputs.index(name)]
+    k = np.clip(np.searchsorted(result.t, t, side="left"), 0, len(row) - 1)
+    return row[k]
+
+
+def _phases(result: SimulationResult) -> list[tuple[str, list[str]]]:
+    layout = result.model.layout
+    return [(n, [f"{n}_dot"]) for n in layout.coordinates if f"{n}_dot" in layout.speed_names]
+
+
+def _phase(result: SimulationResult, ax: Any, t: Any, y: Any, label: str, names: list[str]) -> None:
+    layout = result.model.layout
+    q, u = y[layout.index(label)], y[layout.index(names[0])]
+    ax.plot(q, u, linewidth=1.0)
+    ax.plot(q[:1], u[:1], "o", markersize=4, color="C1")
+    ax.set_xlabel(label)
+    ax.set_ylabel(names[0])
