@@ -89,11 +89,11 @@ def _finish(result: dict[str, Any], loading: Loading, show: Callable[[dict[str, 
 
 
 @app.command(name="derive")
-def derive_(robot: str, *, out: Path | None = None, loading: Loading = DEFAULTS) -> int:
+def derive_(robot: str, *, out: Path | None = None, effort: str = "low", loading: Loading = DEFAULTS) -> int:
     """Equations of motion: counts, verification, and with --out the C code, its self-test and the equations as text."""
     with _progress(loading.json) as progress:
         model = loading.load(robot)
-        result = work.derive_work(model, out, progress=progress)
+        result = work.derive_work(model, out, effort=effort, progress=progress)
 
     def show(result: dict[str, Any]) -> None:
         out_console.print(summary(model), highlight=False, markup=False)

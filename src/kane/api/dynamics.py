@@ -69,11 +69,11 @@ class Dynamics:
 
     def function(self, task: str, frame: str | None = None) -> NativeFunction:
         """A task as a compiled function; each call compiles (or loads from the disk cache)."""
-        made = self.equations.derived(task, frame)
-        values = list(made.parameters.values())
+        program = self.equations.program(task, frame)
+        values = self.equations.parameter_values if program.parameter_names else ()
         known = bool(values) and all(v is not None for v in values)
         defaults = np.array(values, dtype=np.float64) if known else None
-        return compile_program(made.program, self.dtype, self._cache, defaults)
+        return compile_program(program, self.dtype, self._cache, defaults)
 
     def forward_kinematics(self, q: Any, frame: str, **options: Any) -> Any:
         """Pose (..., 4, 4) of a frame or link in N: N coordinates of a point from its frame coordinates."""

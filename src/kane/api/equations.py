@@ -18,6 +18,7 @@ from kane.graph.arena import Graph, Ref
 from kane.graph.program import OperationCounts, Program
 from kane.kinematics.coordinates import find_coordinates
 from kane.mechanism.model import Mechanism
+from kane.search import Effort, Searched, check_effort, optimise
 
 if TYPE_CHECKING:
     from kane.api.dynamics import Dynamics
@@ -143,33 +144,52 @@ class Equations:
     """
 
     def __init__(
-        self, mechanism: Mechanism, parameters: Parameters = "numeric", external: Sequence[str] = ()
+        self,
+        mechanism: Mechanism,
+        parameters: Parameters = "numeric",
+        external: Sequence[str] = (),
+        effort: Effort = "low",
     ) -> None:
+        check_effort(effort)
         self.mechanism = mechanism
         self.parameters: Parameters = parameters
         self.external = tuple(external)
+        self.effort: Effort = effort
         self.counts = Counts(self)
         self._derived: dict[tuple[str, str | None], Derived] = {}
+        self._searched: dict[tuple[str, str | None], Searched] = {}
 
     def derived(self, task: str, frame: str | None = None) -> Derived:
-        """The task's program with the graph it came from; derived once.
+        """The task as derived, with the graph it came from and before any search; derived once.
 
         Raises UnknownNameError for an unknown task, and for a task of a frame without one.
         """
-        key = (task, frame)
+        key = self._key(task, frame)
         if key not in self._derived:
-            if find_task(task).per_frame and frame is None:
-                raise UnknownNameError(
-                    f"{task} wants the name of a frame or link.",
-                    name=task,
-                    remedy=f"For example frame={self.frames[-1]!r}.",
-                )
             self._derived[key] = derive_task(self.mechanism, task, frame, self.parameters, self.external)
         return self._derived[key]
 
+    def searched(self, task: str, frame: str | None = None) -> Searched:
+        """The cheapest program found at this effort, with the trail of what each pass saved; searched once."""
+        key = self._key(task, frame)
+        if key not in self._searched:
+            self._searched[key] = optimise(
+                self.mechanism, task, frame, self.parameters, self.external, self.effort
+            )
+        return self._searched[key]
+
+    def _key(self, task: str, frame: str | None) -> tuple[str, str | None]:
+        if find_task(task).per_frame and frame is None:
+            raise UnknownNameError(
+                f"{task} wants the name of a frame or link.",
+                name=task,
+                remedy=f"For example frame={self.frames[-1]!r}.",
+            )
+        return task, frame
+
     def program(self, task: str, frame: str | None = None) -> Program:
-        """The straight-line program of a task."""
-        return self.derived(task, frame).program
+        """The straight-line program of a task: what is counted, compiled and printed."""
+        return self.searched(task, frame).program
 
     def expressions(self, task: str, frame: str | None = None) -> dict[str, ExpressionArray]:
         """All outputs of a task as expressions, by name."""
@@ -227,18 +247,21 @@ def derive(
     parameters: Parameters = "numeric",
     tasks: Sequence[str] | None = None,
     external: Sequence[str] = (),
+    effort: Effort = "low",
 ) -> Equations:
     """The equations of motion of a robot; the tasks named are derived now, others when they are first used.
+
+    effort: how long to search for fewer operations: "low" (milliseconds), "normal" (seconds) or "high".
 
     parameters: "numeric", "symbolic" or the names that become run-time inputs.  external: names of links or frames
     that an external wrench w (..., k, 6) acts on, moment first, axes of N, at the frame's origin.
     """
     mechanism = robot if isinstance(robot, Mechanism) else robot.mechanism
-    equations = Equations(mechanism, parameters, external)
+    equations = Equations(mechanism, parameters, external, effort)
     for frame in external:
         if frame not in equations.frames:
             known = ", ".join(equations.frames)
             raise UnknownNameError(f"There is no link or frame {frame!r}; there are: {known}.", name=frame)
     for task in tasks or ():
-        equations.derived(task)
+        equations.program(task)
     return equations

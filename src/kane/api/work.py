@@ -35,17 +35,18 @@ class Stages:
 
 
 def derive_work(
-    robot: Robot, out: Path | None = None, tasks: Sequence[str] = DEFAULT_TASKS, progress: Progress = lambda text: None
-) -> dict[str, Any]:
+    robot: Robot, out: Path | None = None, tasks: Sequence[str] = DEFAULT_TASKS, effort: Any = "low",
+    progress: Progress = lambda text: None,
+) -> dict[str, Any]:  # fmt: skip
     """Equations, counts, verification and files of a robot, in the shape of `kane derive --json`."""
     stages = Stages(progress)
-    equations = derive(robot)
+    equations = derive(robot, effort=effort)
     counts: dict[str, Any] = {}
     for task in tasks:
         with stages.stage(f"derive {task}"):
             counts[task] = equations.program(task).counts.as_dict()
     with stages.stage("verify"):
-        checks = verification(equations)
+        checks = verification(equations, tasks)
     files: list[str] = []
     if out is not None:
         with stages.stage("write"):
@@ -62,13 +63,17 @@ def derive_work(
 LAW_TASKS = (*DEFAULT_TASKS, "coriolis_matrix", "kinetic_energy", "potential_energy", "kinematic_equations")
 
 
-def verification(equations: Equations) -> list[dict[str, Any]]:
-    """The checks of physical laws, exact identities and of the independent witness, on the programs as derived."""
+def verification(equations: Equations, tasks: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """The checks of physical laws, exact identities and of the independent witness.
+
+    The programs of `tasks` are the ones that are used, searched; what else the laws need is taken as derived.
+    """
     from kane.verification.exact import exact_checks
     from kane.verification.laws import verify
 
     mechanism = equations.mechanism
-    functions = {task: equations.program(task) for task in LAW_TASKS}
+    functions = {task: equations.derived(task).program for task in LAW_TASKS}
+    functions |= {task: equations.program(task) for task in tasks}
     values = [1.0 if value is None else value for value in equations.parameter_values]
     physical = not mechanism.report.of("nonphysical")
     checks = verify(mechanism, functions, parameters=values, physical=physical)
@@ -83,7 +88,7 @@ def check_work(robot: Robot, source: str | None, progress: Progress = lambda tex
     from kane.verification.oracles import comparable, compare_mujoco, compare_pinocchio
 
     progress("physical laws")
-    checks = verification(derive(robot))
+    checks = verification(derive(robot), DEFAULT_TASKS)
     if source is not None and Path(source).suffix == ".urdf":
         bare = comparable(robot.mechanism)
         equations = derive(bare)
@@ -95,19 +100,21 @@ def check_work(robot: Robot, source: str | None, progress: Progress = lambda tex
 
 
 def counts_work(
-    robot: Robot, tasks: Sequence[str] = DEFAULT_TASKS, effort: str = "normal", progress: Progress = lambda text: None
+    robot: Robot, tasks: Sequence[str] = DEFAULT_TASKS, effort: Any = "normal", progress: Progress = lambda text: None
 ) -> dict[str, Any]:
     """Operations of each task by each method, in the shape of `kane counts --json`."""
-    from kane.search import method_table
+    from kane.search import check_effort, method_table
 
-    rows: list[dict[str, Any]] = []
-    trail: list[dict[str, Any]] = []
+    check_effort(effort)
+    parts: dict[str, list[Any]] = {"tasks": [], "trail": [], "notes": []}
     for task in tasks:
         progress(f"count {task}")
-        table = method_table(robot.mechanism, task, effort)
-        rows += table["tasks"]
-        trail += table["trail"]
-    return {**header(robot, "counts"), "tasks": rows, "trail": trail}
+        name, _, frame = task.partition(":")
+        table: dict[str, Any] = method_table(robot.mechanism, name, effort, frame or None).as_dict()
+        for key, values in table.items():
+            parts[key] += values
+    head = header(robot, "counts")
+    return {**head, **parts, "notes": [*head["notes"], *parts["notes"]]}
 
 
 def bench_work(
