@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import runpy
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +129,7 @@ def main() -> None:
     import sympy
 
     print(f"SymPy {sympy.__version__}; processor seconds")
+    cases: list[tuple[str, Callable[[int], Any], Callable[[int], Any], Sequence[int]]]
     cases = [("pendulum on a cart", pendulum, sympy_pendulum, range(1, 21) if full else (1, 2, 5, 8, 10))]
     cases.append(("spatial arm", arm, sympy_arm, range(1, 7) if full else (1, 2, 3)))
     cases += [("bicycle, linearised", bicycle, sympy_bicycle, (1,))] if full else []

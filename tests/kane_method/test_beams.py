@@ -1,9 +1,13 @@
 """Elastic beams by assumed modes: a flexible link on a hub, spin-up with geometric stiffening, a beam that slides."""
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+from kane.equations.constrained import constrained
 from kane.equations.programs import matrices_program, motion_program, program_of
 from kane.equations.projection import kane_equations
 from kane.graph.evaluate import evaluate
@@ -202,3 +206,21 @@ def test_energy_of_a_spinning_flexible_arm_is_kept():
     assert np.ptp(run.y[2]) > 1e-3
     assert program_of(e, "angle", [("s", (), (e.graph.sin(e.points.symbols.q[0]),))]).counts.trig == 1
     assert sin(0).evaluate({}) == 0
+
+
+def test_a_free_beam_held_by_a_sliding_joint():
+    example = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "rp_elastic.py"))
+    wanted = sorted((example["cantilever"](0.65), example["cantilever"](0.35)))
+    coarse, fine = example["frequencies"](6, 0.65), example["frequencies"](10, 0.65)
+    assert np.all(coarse > fine) and np.all(fine > wanted)
+    assert np.allclose(fine, wanted, rtol=0.08)
+    e = kane_equations(example["build"](4).mechanism())
+    c = constrained(e)
+    q = c.consistent_configuration([0.1, 0.6, 0.01, -0.02, 0.004, 0.002], keep=("q1", "q2", "d3", "d4"))
+    u = c.consistent_speeds(q, [1, 0.4, 0, 0, 0.1, -0.05], keep=("q1", "q2", "d3", "d4"))
+    values = shape_values(free_free(4), [1 - q[1]])[:, 0]
+    slopes = shape_values(free_free(4), [1 - q[1]], 1)[:, 0]
+    # sum phi_k u_k - w' u2 = 0 at the joint
+    assert values @ u[2:] - (slopes @ q[2:]) * u[1] == pytest.approx(0, abs=1e-12)
+    motion = c.accelerations(q, u, f=[4.0, -3.0])
+    assert motion.redundant == () and all(motion.determined)

@@ -64,10 +64,8 @@ class Beam:
         return _combined(self.coordinates, [at(shape, s) for shape in self.shapes])
 
     def slope(self, s: ScalarLike = 1) -> Formula:
-        """Slope dw/dxi at s (a number)."""
-        slopes = [
-            f.mul(f.exact(x), f.formula(1) / self.length) for x in shape_values(self.shapes, [_float(s)], 1)[:, 0]
-        ]
+        """Slope dw/dxi at s."""
+        slopes = [f.mul(at(derivative(shape), s), f.formula(1) / self.length) for shape in self.shapes]
         return _combined(self.coordinates, slopes)
 
     def extension(self, s: ScalarLike = 1) -> Formula:
@@ -110,6 +108,34 @@ def at(shape: Formula, s: ScalarLike) -> Scalar:
     if isinstance(value, Fraction):
         return f.exact(shape.evaluate({"s": float(value)}))
     return _replaced(shape, value)
+
+
+def derivative(shape: Formula) -> Formula:
+    """d/ds of a shape made of sums, products, integer powers, exp, sin and cos."""
+    a = shape.args
+    match shape.op:
+        case "name":
+            return f.formula(1 if shape.value == "s" else 0)
+        case "num" | "pi":
+            return f.formula(0)
+        case "add" | "sub":
+            return Formula(shape.op, (derivative(a[0]), derivative(a[1])))
+        case "neg":
+            return -derivative(a[0])
+        case "mul":
+            return derivative(a[0]) * a[1] + a[0] * derivative(a[1])
+        case "pow" if a[1].op == "num":
+            return a[1] * a[0] ** f.formula(Fraction(str(a[1].value)) - 1) * derivative(a[0])
+        case "exp":
+            return shape * derivative(a[0])
+        case "sin":
+            return Formula("cos", a) * derivative(a[0])
+        case "cos":
+            return -(Formula("sin", a) * derivative(a[0]))
+    raise InputError(
+        f"The derivative of the shape's part {shape} is not known.", value=str(shape),
+        remedy="Use sums, products, powers, exp, sin and cos of s.",
+    )  # fmt: skip
 
 
 def _replaced(shape: Formula, value: Formula) -> Formula:
