@@ -173,11 +173,12 @@ def _task(task: Equations) -> list[str]:
     lines = [f"<h2>{_text(task.program.name)}</h2>", f"<p>{_text(counts_text(task.program.counts))}</p>"]
     for kind, rows in (("Constants", task.constants), ("Intermediates", task.lines), ("Results", task.results)):
         if rows:
-            lines += [f"<h3>{kind}</h3>", *(_equation(row, kind == "Constants") for row in rows)]
+            lines += [f"<h3>{kind}</h3>", *(equation_mathml(row, kind == "Constants") for row in rows)]
     return lines
 
 
-def _equation(row: Row, valued: bool) -> str:
+def equation_mathml(row: Row, valued: bool) -> str:
+    """A row as a <math> element: left side = formula, and where `valued` = its number."""
     left, formula, value = row
     text = f"{_left(left)}<mo>=</mo>{formula_mathml(formula)}"
     if valued and value:

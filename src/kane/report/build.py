@@ -1,0 +1,147 @@
+"""From a mechanism to the sections of its report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kane.equations.base_parameters import base_parameters
+from kane.equations.derive import Derived, derive_task
+from kane.equations.projection import kane_equations
+from kane.equations.steps import work_out
+from kane.errors import KaneError
+from kane.explicit.abbreviate import Abbreviated, abbreviate
+from kane.explicit.model import ExplicitModel, explicit_model
+from kane.explicit.ranges import Ranges, default_ranges
+from kane.kinematics.coordinates import find_coordinates
+from kane.mechanism.model import Mechanism
+from kane.report.page import Live, Page, Section
+from kane.report.sections.base import base
+from kane.report.sections.equations import code, task_pages
+from kane.report.sections.explicit import Explicit, explicit, no_explicit
+from kane.report.sections.meshes import find_meshes
+from kane.report.sections.numbers import counts, verification
+from kane.report.sections.overview import overview
+from kane.report.sections.scene import scene
+from kane.report.sections.steps import KaneSteps, kane_steps
+
+TASKS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias_forces", "gravity_forces")
+TARGETS = ("c", "numpy", "jax", "casadi", "julia", "matlab", "rust", "latex")
+LARGEST_STEPS = 7  # speeds; beyond it the worked-out steps are too long to read
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a report holds.
+
+    tasks: those with equations, counts and code.  tolerances, rule: abbreviated levels of the explicit model.  targets:
+    languages.  steps, base: whether Kane's steps and base parameters are worked out.  start: coordinates shown first.
+    folder: where mesh files are looked for (default: beside the file read).
+    """
+
+    tasks: tuple[str, ...] = TASKS
+    tolerances: tuple[float, ...] = (0.001, 0.01, 0.05)
+    rule: str = "certified"
+    targets: tuple[str, ...] = TARGETS
+    steps: bool = True
+    base: bool = True
+    explicit: bool = True
+    start: tuple[float, ...] = ()
+    folder: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Results that the caller has already, so that they are not worked out again.
+
+    derived: tasks by name; checks, methods: rows as `kane check --json` and `kane counts --json` print them.
+    """
+
+    derived: Mapping[str, Derived] = field(default_factory=dict)
+    checks: Sequence[Mapping[str, Any]] = ()
+    methods: Sequence[Mapping[str, Any]] = ()
+    notes: Sequence[str] = ()
+    levels: Sequence[Abbreviated] = ()
+
+
+def build_report(
+    mechanism: Mechanism,
+    options: Options | None = None,
+    given: Given | None = None,
+    live: Live | None = None,
+    progress: Progress = lambda text: None,
+) -> Page:
+    """The report of a mechanism: robot, 3-D, Kane's steps, equations, explicit model, numbers, code.
+
+    What the mechanism has no answer for (an explicit model of a closed loop, say) is left out, with the reason.
+    """
+    o, g = options or Options(), given or Given()
+    derived = {}
+    for task in o.tasks:
+        progress(f"derive {task}")
+        derived[task] = g.derived[task] if task in g.derived else derive_task(mechanism, task)
+    progress("draw")
+    sections: list[Section] = [overview(mechanism), scene(mechanism, find_meshes(mechanism, _folder(mechanism, o)), o.start)]
+    sections.append(counts(mechanism.name, derived, g.methods))
+    if g.checks:
+        sections.append(verification(g.checks))
+    if o.steps:
+        progress("Kane's steps")
+        sections.append(_steps(mechanism))
+    if o.explicit:
+        progress("explicit model")
+        sections.append(_explicit(mechanism, o, g, progress))
+    sections.append(task_pages(derived))
+    if o.base:
+        progress("base parameters")
+        sections.append(base(base_parameters(mechanism)))
+    progress("code")
+    sections.append(code(mechanism.name, derived, o.targets, g.notes))
+    c = find_coordinates(mechanism)
+    lead = f"{len(c.names)} coordinates, {len(c.speeds)} speeds, {len(mechanism.links)} links"
+    return Page(mechanism.name, lead, tuple(sections), live)
+
+
+def _folder(mechanism: Mechanism, o: Options) -> Path | None:
+    if o.folder is not None:
+        return o.folder
+    return Path(mechanism.report.file).parent if mechanism.report.file else None
+
+
+def _steps(mechanism: Mechanism) -> KaneSteps:
+    n = len(find_coordinates(mechanism).speeds)
+    if n > LARGEST_STEPS:
+        return kane_steps(None, f"With {n} speeds the worked-out steps are too long to read.")
+    return kane_steps(work_out(kane_equations(mechanism)))
+
+
+def _explicit(mechanism: Mechanism, o: Options, g: Given, progress: Progress) -> Explicit:
+    try:
+        model = explicit_model(mechanism)
+    except KaneError as error:
+        return no_explicit(str(error))
+    levels, ranges, why = _levels(model, o, g, progress)
+    return explicit(model, levels, ranges, why)
+
+
+def _levels(
+    model: ExplicitModel, o: Options, g: Given, progress: Progress
+) -> tuple[Sequence[Abbreviated], Ranges | None, str]:
+    """Abbreviated levels, the ranges they hold for, and why there are none."""
+    if g.levels:
+        return g.levels, g.levels[0].ranges, ""
+    if not o.tolerances:
+        return (), None, ""
+    try:
+        ranges = default_ranges(model)
+        levels = []
+        for tolerance in o.tolerances:
+            progress(f"abbreviate to {tolerance:g}")
+            levels.append(abbreviate(model, tolerance, o.rule, ranges))  # type: ignore[arg-type]
+    except KaneError as error:
+        return (), None, str(error)
+    return levels, ranges, ""

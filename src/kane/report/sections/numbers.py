@@ -1,0 +1,90 @@
+"""Numbers to compare: operation counts against the literature and other methods, and the checks that were made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from kane.equations.derive import Derived
+from kane.robots.literature import published
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """One row: who counts, by which method, operations (None where unknown); share: of the largest total of the task."""
+
+    by: str
+    method: str
+    mul: int | None
+    add: int | None
+    total: int
+    div: int | None
+    trig: int | None
+    ours: bool
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Rows of counts by task."""
+
+    id: ClassVar[str] = "counts"
+    title: ClassVar[str] = "Operation counts"
+    template: ClassVar[str] = "counts.html"
+
+    tasks: tuple[tuple[str, tuple[Count, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One check: outcome "ok", "failed" or "not checked"."""
+
+    name: str
+    value: str
+    tolerance: str
+    outcome: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The checks, and how many passed."""
+
+    id: ClassVar[str] = "verification"
+    title: ClassVar[str] = "Verification"
+    template: ClassVar[str] = "verification.html"
+
+    rows: tuple[Checked, ...]
+    passed: int
+    failed: int
+
+
+def counts(robot: str, derived: Mapping[str, Derived], methods: Sequence[Mapping[str, Any]] = ()) -> Counts:
+    """Ours, other methods of ours (rows as in `kane counts --json`), and what was published for this robot."""
+    tasks = []
+    for task, made in derived.items():
+        c = made.program.counts
+        rows = [("kane", made.method, c.mul, c.add, c.total, c.div, c.trig, True)]
+        for row in methods:
+            if row["task"] == task and row["method"] != made.method:
+                o = row["counts"]
+                rows.append(("kane", row["method"], o["mul"], o["add"], o["total"], o["div"], o["trig"], True))
+        rows += [(p.source, p.method, p.mul, p.add, p.total, None, None, False) for p in published(robot, task)]
+        largest = max(row[4] for row in rows) or 1
+        tasks.append((task, tuple(Count(*row, share=row[4] / largest) for row in rows)))
+    return Counts(tuple(tasks))
+
+
+def verification(checks: Sequence[Mapping[str, Any]]) -> Verification:
+    """Rows of checks in the shape of `kane check --json`."""
+    rows = []
+    for c in checks:
+        note = str(c.get("note", ""))
+        if note.startswith("not checked"):
+            rows.append(Checked(c["name"], "", "", "not checked", note.removeprefix("not checked: ")))
+            continue
+        outcome = "ok" if c["ok"] else "failed"
+        rows.append(Checked(c["name"], f"{c['value']:.2g}", f"{c['tolerance']:.0e}", outcome, note))
+    outcomes = [row.outcome for row in rows]
+    return Verification(tuple(rows), outcomes.count("ok"), outcomes.count("failed"))

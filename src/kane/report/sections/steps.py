@@ -1,0 +1,106 @@
+"""Kane's eight steps, as tables that the page typesets when they are opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from kane.equations.steps import Step, Steps
+from kane.equations.terms import Terms
+from kane.kinematics.points import Mixed, Points
+
+EXPLAINED = {
+    1: "Bodies with their masses, mass centres and inertias.",
+    2: "The motion is described by generalized coordinates q; generalized speeds u are linear in their rates.",
+    3: "Angular velocities of bodies and velocities of their mass centres in N.",
+    4: "A partial velocity is the coefficient of a generalized speed in a velocity.",
+    5: "Derivatives of the velocities in N.",
+    6: "F*_r = Σ over bodies of v_r · (−m a) + ω_r · (−(I α + ω × I ω)).",
+    7: "F_r = Σ of v_r · force + ω_r · torque, over all forces that do work.",
+    8: "F_r + F*_r = 0.",
+    9: "What each load does: its power.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StepTable:
+    """One step: number, title, what it says, and how many rows its table has."""
+
+    number: int
+    title: str
+    explained: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class KaneSteps:
+    """The steps; `data` has their cells, `symbols` the names in them.  left_out: why there are none."""
+
+    id: ClassVar[str] = "steps"
+    title: ClassVar[str] = "Kane's method, step by step"
+    template: ClassVar[str] = "steps.html"
+
+    steps: tuple[StepTable, ...]
+    data: dict[str, Any]
+    left_out: str = ""
+
+
+def kane_steps(steps: Steps | None, left_out: str = "") -> KaneSteps:
+    """The tables of the steps.
+
+    A cell is plain text, {"f": formula} or {"v": [[coefficient, frame, axis], ...]} (a vector).
+    """
+    if steps is None:
+        return KaneSteps((), {}, left_out)
+    p = steps.equations.points
+    tables = [_table(step, p) for step in steps]
+    shown = tuple(
+        StepTable(step.number, step.title, EXPLAINED[step.number], len(table["rows"]))
+        for step, table in zip(steps, tables, strict=True)
+    )
+    symbols = sorted({s.name for s in p.graph.symbols.values()})
+    return KaneSteps(shown, {"tables": tables, "symbols": symbols})
+
+
+def _table(step: Step, p: Points) -> dict[str, Any]:
+    t = _printer(p)
+    if step.number in (3, 5):
+        rows = [[{"n": name}, _vector(p, t, value)] for name, value in step.values.items()]
+        return {"headers": ["", ""], "rows": rows}
+    if step.number == 4:
+        names = list(step.values)
+        columns = [step.values[name] for name in names]
+        rows = []
+        for r, speed in enumerate(p.coordinates.speeds):
+            cells = [_vector(p, t, column[r]) for column in columns if isinstance(column, list)]
+            rows.append([f"r = {r + 1} ({speed})", *cells])
+        return {"headers": ["", *({"n": name} for name in names)], "rows": rows, "wide": True}
+    return {"headers": list(step.headers), "rows": [[_cell(step, k, x) for k, x in enumerate(row)] for row in step.rows]}
+
+
+def _printer(p: Points) -> Terms:
+    return Terms(p.graph, (*p.symbols.names_udot, *p.symbols.names_u))
+
+
+def _vector(p: Points, t: Terms, value: Any) -> dict[str, Any]:
+    mixed: Mixed = value
+    return {
+        "v": [
+            [t.text(c), p.axes[k].name, axis]
+            for k, part in mixed.items()
+            for axis, c in zip((0, 1, 2), part, strict=True)
+            if c > 1
+        ]
+    }
+
+
+_FORMULA_COLUMNS = {1: (1, 3), 6: (2,), 7: (2,), 8: (0,), 9: (1,), 2: (0,)}
+
+
+def _cell(step: Step, column: int, text: str) -> Any:
+    """Formulas are typeset, names and words stay text."""
+    if step.number in (6, 7) and column == 0:
+        return {"n": text.strip().removesuffix(" =")}
+    if column in _FORMULA_COLUMNS.get(step.number, ()) and text and text not in ("particle", "0: does no work"):
+        return {"f": text}
+    return text

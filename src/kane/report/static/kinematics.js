@@ -1,0 +1,81 @@
+"use strict";
+// Forward kinematics from the same placements that the equations are derived from.
+(function (kane) {
+  const data = kane.data.scene;
+  if (!data) return;
+  const values = new Map(data.coordinates.map((c) => [c.name, c.value]));
+  values.set("t", 0);
+  const links = new Map(data.links.map((link) => [link.name, link]));
+
+  const operations = {
+    add: (a, b) => a + b, sub: (a, b) => a - b, mul: (a, b) => a * b, div: (a, b) => a / b, neg: (a) => -a,
+    pow: Math.pow, sqrt: Math.sqrt, sin: Math.sin, cos: Math.cos, tan: Math.tan, asin: Math.asin, acos: Math.acos,
+    atan: Math.atan, atan2: Math.atan2, exp: Math.exp, log: Math.log, abs: Math.abs, sign: Math.sign, tanh: Math.tanh,
+    sinh: Math.sinh, cosh: Math.cosh, min: Math.min, max: Math.max, select: (a, b, c) => (a > 0 ? b : c),
+  };
+  function amount(x) {
+    if (typeof x === "number") return x;
+    if (x[0] === "name") return values.get(x[1]);
+    return operations[x[0]](...x.slice(1).map(amount));
+  }
+
+  // A pose is a row-major 3 x 4 matrix: rotation and position.
+  const identity = () => [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0];
+  function rotated(T, R) {
+    const out = T.slice();
+    for (let i = 0; i < 3; i++)
+      for (let j = 0; j < 3; j++)
+        out[4 * i + j] = T[4 * i] * R[j] + T[4 * i + 1] * R[3 + j] + T[4 * i + 2] * R[6 + j];
+    return out;
+  }
+  function turn(axis, angle) {
+    const c = Math.cos(angle), s = Math.sin(angle), R = [1, 0, 0, 0, 1, 0, 0, 0, 1];
+    const i = (axis + 1) % 3, j = (axis + 2) % 3;
+    R[3 * i + i] = c; R[3 * i + j] = -s; R[3 * j + i] = s; R[3 * j + j] = c;
+    return R;
+  }
+  function quaternion(w, x, y, z) {
+    const n = w * w + x * x + y * y + z * z || 1, k = 2 / n;
+    return [
+      1 - k * (y * y + z * z), k * (x * y - w * z), k * (x * z + w * y),
+      k * (x * y + w * z), 1 - k * (x * x + z * z), k * (y * z - w * x),
+      k * (x * z - w * y), k * (y * z + w * x), 1 - k * (x * x + y * y),
+    ];
+  }
+  function moved(T, moves) {
+    for (const move of moves) {
+      if (move[0] === "t") {
+        const [x, y, z] = move.slice(1).map(amount), out = T.slice();
+        for (let i = 0; i < 3; i++) out[4 * i + 3] += T[4 * i] * x + T[4 * i + 1] * y + T[4 * i + 2] * z;
+        T = out;
+      } else if (move[0] === "r") T = rotated(T, turn(move[1], amount(move[2])));
+      else T = rotated(T, quaternion(...move.slice(1).map(amount)));
+    }
+    return T;
+  }
+
+  // Poses of all links, parents first.
+  kane.poses = function () {
+    const poses = new Map();
+    for (const link of data.links)
+      poses.set(link.name, moved(link.parent === null ? identity() : poses.get(link.parent), link.moves));
+    return poses;
+  };
+  kane.framePose = (frame, poses) => moved(poses.get(frame.link), frame.moves);
+
+  // The pose (4 x 4, row-major nested) of a link or frame in N.
+  kane.pose = function (name) {
+    const poses = kane.poses();
+    const frame = data.frames.find((f) => f.name === name);
+    const T = links.has(name) ? poses.get(name) : frame ? kane.framePose(frame, poses) : null;
+    if (!T) throw new Error("There is no link or frame " + name);
+    return [T.slice(0, 4), T.slice(4, 8), T.slice(8, 12), [0, 0, 0, 1]];
+  };
+  const listeners = [];
+  kane.onMove = (f) => listeners.push(f);
+  kane.coordinates = () => Object.fromEntries(data.coordinates.map((c) => [c.name, values.get(c.name)]));
+  kane.setCoordinates = function (some, source) {
+    for (const [name, value] of Object.entries(some)) if (values.has(name)) values.set(name, value);
+    listeners.forEach((f) => f(source));
+  };
+})(window.kane);

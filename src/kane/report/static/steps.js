@@ -1,0 +1,24 @@
+"use strict";
+// Tables of Kane's steps, typeset when a step is opened.
+(function (kane) {
+  const data = kane.data.steps;
+  if (!data || !data.tables) return;
+  const { el } = kane;
+  const symbols = [...data.symbols].sort((a, b) => b.length - a.length);
+  function cell(content, partial) {
+    if (typeof content === "string") return content ? el("span", {}, el("bdi", { text: content })) : "";
+    if (content.n !== undefined) return kane.math(kane.quantity(content.n, partial));
+    if (content.v !== undefined) return kane.math(kane.vector(content.v, symbols));
+    const math = kane.math(kane.formula(content.f, symbols));
+    math.dataset.text = content.f;
+    return math;
+  }
+  document.querySelectorAll("details[data-step]").forEach((details) => {
+    kane.whenOpened(details, () => {
+      const table = data.tables[Number(details.dataset.step)];
+      const body = table.rows.map((row) => el("tr", {}, ...row.map((x, k) => (k ? el("td", {}, cell(x)) : el("th", { scope: "row" }, cell(x))))));
+      const heads = table.headers.some((x) => x) ? [el("thead", {}, el("tr", {}, ...table.headers.map((x) => (x ? el("th", { scope: "col" }, cell(x, true)) : el("td", {})))))] : [];
+      details.querySelector(".scroll").append(el("table", { class: "steps" }, ...heads, el("tbody", {}, ...body)));
+    });
+  });
+})(window.kane);
