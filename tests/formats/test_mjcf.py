@@ -205,6 +205,23 @@ def test_a_damaged_euler_sequence(sequence: str) -> None:
     assert error.value == sequence
 
 
+def test_paths_do_not_leave_the_folder(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.xml"
+    secret.write_text("<mujocoinclude><option gravity='0 0 -1'/></mujocoinclude>")
+    include = f'<include file="{secret}"/>'
+    assert "folder" in refused(model(arm(PAN), include), FormatError).message
+    assert "folder" in refused(model(arm(PAN), '<include file="secret.xml"/>'), FormatError).message
+    assert "folder" in refused(model(arm(PAN), f'<compiler meshdir="{tmp_path}"/>'), FormatError).message
+    path = tmp_path / "robot.xml"
+    path.write_text(model(arm(PAN), '<include file="secret.xml"/>'))
+    assert read_mjcf(path).gravity == (0, 0, -1)
+
+
+def test_a_joint_may_be_called_inf() -> None:
+    text = model(arm('<joint name="inf" axis="0 0 1"/>'), tail='<actuator><motor joint="inf"/></actuator>')
+    assert read_mjcf(text).joint("inf")
+
+
 def test_a_missing_mesh_does_not_matter_beside_an_inertial() -> None:
     text = model(
         f'<body name="yoke">{I}{PAN}<geom type="mesh" mesh="x"/></body>',

@@ -38,6 +38,12 @@ from kane.mechanism.topology import check_tree
 
 _TYPES = {"HINGE": "revolute", "SLIDE": "prismatic", "BALL": "spherical", "FREE": "floating"}
 _0 = Fraction(0)
+_PATHS = {"file", "meshdir", "texturedir", "assetdir"}
+_NAMES = {
+    "name", "class", "childclass", "model", "file", "target", "material", "mesh", "texture", "objname", "refname",
+    *(f"{kind}{k}" for kind in ("joint", "body", "geom", "site", "tendon") for k in ("", "1", "2")),
+}  # fmt: skip
+_NOT_FINITE = {"nan", "inf", "infinity"}
 _LINE = re.compile(r"line (\d+)")
 
 
@@ -56,7 +62,7 @@ def read_mjcf(source: Source, *, snap: float = 1e-11, constraints: Literal["refu
             "Reading MJCF needs the package mujoco.", name="mujoco", remedy="Install kane[mujoco]."
         ) from None
     data, file = content_of(source)
-    _finite(parse_xml(data, file), file)
+    _screen(parse_xml(data, file), file)
     try:
         if file is not None and file.lower().endswith(".xml"):
             spec = mujoco.MjSpec.from_file(file)
@@ -74,22 +80,25 @@ def read_mjcf(source: Source, *, snap: float = 1e-11, constraints: Literal["refu
     return reader.finish()
 
 
-def _finite(root: Element, file: str | None) -> None:
-    """Refuse nan and inf before MuJoCo sees them (it accepts them with a warning)."""
+def _screen(root: Element, file: str | None) -> None:
+    """Refuse what MuJoCo would take: nan and inf, absolute paths, includes of a text that has no folder."""
     stack = [root]
     while stack:
         element = stack.pop()
         stack += element.children
         for key, text in element.attributes.items():
-            low = text.lower()
-            if ("nan" in low or "inf" in low) and any(
-                t.lstrip("+-") in ("nan", "inf", "infinity") for t in low.split()
-            ):
-                if key not in ("name", "class", "childclass", "joint", "body", "geom", "site", "model", "file"):
-                    raise NumberError(
-                        f"{text!r} in {element} is not finite.", file=file, line=element.line,
-                        element=f"<{element.tag}>", name=key, value=text, remedy="Give finite numbers.",
-                    )  # fmt: skip
+            bad = ""
+            if key in _PATHS and (os.path.isabs(text) or text[:1] in "~\\" or text[1:2] == ":"):
+                bad = "leads out of the model's folder"
+            elif key == "file" and element.tag == "include" and file is None:
+                bad = "has no folder to be found in"
+            elif key not in _NAMES and any(t.lstrip("+-") in _NOT_FINITE for t in text.lower().split()):
+                bad = "is not finite"
+            if bad:
+                raise (NumberError if "finite" in bad else FormatError)(
+                    f"{key}={text!r} in {element} {bad}.", file=file, line=element.line, element=f"<{element.tag}>",
+                    name=key, value=text, remedy="Give finite numbers, and paths relative to the file.",
+                )  # fmt: skip
 
 
 @dataclass(slots=True)
