@@ -53,8 +53,8 @@ def andrews():
     s = System("andrews")
     N, O = s.N, s.O
     be, th, ga, ph, de, om, ep = s.coordinates("beta theta gamma phi delta omega epsilon")
-    V = lambda x, y: N.x * x + N.y * y  # noqa: E731
-    at = lambda name, v: O.locate_new(name, v)  # noqa: E731
+    V = lambda x, y: N.x * x + N.y * y
+    at = lambda name, v: O.locate_new(name, v)
 
     def body(k, angle, centre):
         frame = N.orient_new_axis(f"K{k}", 3, angle)
@@ -70,9 +70,15 @@ def andrews():
     body(3, ga, B + V(p["sa"] * sin(ga) + p["sb"] * cos(ga), -p["sa"] * cos(ga) + p["sb"] * sin(ga)))
     third = B + V(p["ss"] * sin(ga), -p["ss"] * cos(ga))
     pd, oe = ph + de, om + ep
-    body(4, pd, A + V(p["zt"] * cos(de) + (p["e"] - p["ea"]) * sin(pd), p["zt"] * sin(de) - (p["e"] - p["ea"]) * cos(pd)))
+    body(
+        4, pd, A + V(p["zt"] * cos(de) + (p["e"] - p["ea"]) * sin(pd), p["zt"] * sin(de) - (p["e"] - p["ea"]) * cos(pd))
+    )
     body(5, de, A + V(p["ta"] * cos(de) - p["tb"] * sin(de), p["ta"] * sin(de) + p["tb"] * cos(de)))
-    body(6, oe, A + V(p["u"] * sin(ep) + (p["zf"] - p["fa"]) * cos(oe), -p["u"] * cos(ep) + (p["zf"] - p["fa"]) * sin(oe)))
+    body(
+        6,
+        oe,
+        A + V(p["u"] * sin(ep) + (p["zf"] - p["fa"]) * cos(oe), -p["u"] * cos(ep) + (p["zf"] - p["fa"]) * sin(oe)),
+    )
     body(7, ep, A + V(p["ua"] * sin(ep) - p["ub"] * cos(ep), -p["ua"] * cos(ep) - p["ub"] * sin(ep)))
     P1, P2 = at("P1", joint), at("P2", third)
     P3 = at("P3", A + V(p["e"] * sin(pd) + p["zt"] * cos(de), -p["e"] * cos(pd) + p["zt"] * sin(de)))

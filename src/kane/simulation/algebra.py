@@ -1,14 +1,14 @@
-"""Motion under constraints as machine code: `@constrained(ctx, t, y, ydot)` and `@project(ctx, t, y)` for the loops of driver.py.
+"""Motion under constraints as machine code: `@constrained(ctx, t, y, ydot)` and `@project(ctx, t, y)` for the loops of
+driver.py.
 
-The method is that of constraints.py; the rank is found by Gram-Schmidt with pivoting, each chosen row made orthogonal twice (Giraud,
-Langou, Rozloznik and van den Eshof 2005).  Rows are contiguous, so everything is dot products and sums of rows.
+The method is that of constraints.py; the rank is found by Gram-Schmidt with pivoting, each chosen row made orthogonal
+twice (Giraud, Langou, Rozloznik and van den Eshof 2005).  Rows are contiguous, so everything is dot products and sums
+of rows.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +17,10 @@ import numpy as np
 from kane.native.functions import library_table
 from kane.native.host import this_host
 from kane.native.load import Loaded, load
-from kane.native.text import Type
+from kane.simulation.ir import DOUBLE as _D
+from kane.simulation.ir import VECTOR as _V
+from kane.simulation.ir import Code
 
-_V = Type("double", 8)
-_D = Type("double", 1)
 NEAR = 0.3  # smallest relative pivot below which every stage is put on the constraints before its slope is taken
 RANK = 1e-10  # relative size below which a row depends on the others
 OUTPUTS = ("qdot", "M", "force", "A", "gamma", "rates", "rest", "powers", "inertia_power")
@@ -28,96 +28,6 @@ OUTPUTS = ("qdot", "M", "force", "A", "gamma", "rates", "rest", "powers", "inert
 TERMS, INPUTS, POSITIONS, NQ, NU, M, HELD, WORKS, PIVOT, SCRATCH, GROUPS, STAGE = range(12)
 BUFFERS = 12  # addresses of the outputs of `terms`, then phi, slope, and vectors
 VECTORS = ("phi", "slope", "x", "b", "norms", "along", "state", "v")
-
-
-class Code:
-    """Lines of IR, with loops and branches."""
-
-    def __init__(self, head: str) -> None:
-        self.lines = [head + " {", "start:"]
-        self.count = 0
-
-    def __call__(self, text: str) -> str:
-        self.count += 1
-        self.lines.append(f"%v{self.count} = {text}")
-        return f"%v{self.count}"
-
-    def do(self, text: str) -> None:
-        self.lines.append(text)
-
-    def name(self) -> str:
-        self.count += 1
-        return f"b{self.count}"
-
-    def variable(self, kind: str, value: str) -> str:
-        place = self(f"alloca {kind}, align 8")
-        self.do(f"store {kind} {value}, ptr {place}, align 8")
-        return place
-
-    def get(self, place: str, kind: str = "double") -> str:
-        return self(f"load {kind}, ptr {place}, align 8")
-
-    def put(self, value: str, place: str, kind: str = "double") -> None:
-        self.do(f"store {kind} {value}, ptr {place}, align 8")
-
-    def at(self, base: str, index: str | int) -> str:
-        return self(f"getelementptr double, ptr {base}, i64 {index}")
-
-    def load(self, base: str, index: str | int, kind: str = "double") -> str:
-        return self.get(self.at(base, index), kind)
-
-    def row(self, base: str, index: str, width: str) -> str:
-        return self.at(base, self(f"mul i64 {index}, {width}"))
-
-    @contextmanager
-    def loop(self, stop: str | int, first: str | int = 0) -> Iterator[str]:
-        """i from `first` below `stop`."""
-        before, head, body, latch, end = (self.name() for _ in range(5))
-        self.do(f"br label %{before}")
-        self.do(f"{before}:")
-        self.do(f"br label %{head}")
-        self.do(f"{head}:")
-        i = f"%i_{head}"
-        self.do(f"{i} = phi i64 [{first}, %{before}], [{i}_next, %{latch}]")
-        more = self(f"icmp slt i64 {i}, {stop}")
-        self.do(f"br i1 {more}, label %{body}, label %{end}")
-        self.do(f"{body}:")
-        yield i
-        self.do(f"br label %{latch}")
-        self.do(f"{latch}:")
-        self.do(f"{i}_next = add i64 {i}, 1")
-        self.do(f"br label %{head}")
-        self.do(f"{end}:")
-
-    @contextmanager
-    def when(self, condition: str) -> Iterator[None]:
-        yes, end = self.name(), self.name()
-        self.do(f"br i1 {condition}, label %{yes}, label %{end}")
-        self.do(f"{yes}:")
-        yield
-        self.do(f"br label %{end}")
-        self.do(f"{end}:")
-
-    def leave(self, condition: str, value: str = "void") -> None:
-        """Return when the condition holds."""
-        out, on = self.name(), self.name()
-        self.do(f"br i1 {condition}, label %{out}, label %{on}")
-        self.do(f"{out}:")
-        self.do(f"ret {value}")
-        self.do(f"{on}:")
-
-    def dot(self, a: str, b: str, n: str) -> str:
-        return self(f"call double @dot(ptr {a}, ptr {b}, i64 {n})")
-
-    def add(self, factor: str, x: str, y: str, n: str) -> None:
-        """y += factor x."""
-        self.do(f"call void @add(double {factor}, ptr {x}, ptr {y}, i64 {n})")
-
-    def fabs(self, x: str) -> str:
-        return self(f"call double @llvm.fabs.f64(double {x})")
-
-    def text(self, end: str = "ret void") -> str:
-        return "\n".join([*self.lines, end, "}", ""])
 
 
 def _masked(name: str, arguments: str, body: list[str], start: list[str], result: list[str], phi: str = "") -> str:
@@ -209,7 +119,9 @@ def _backward() -> str:
 
 
 def _span() -> str:
-    """Move x the least so that rows . x = -rhs; rows (m, n) become orthonormal; the smallest relative pivot is returned."""
+    """Move x the least so that rows . x = -rhs; rows (m, n) become orthonormal; the smallest relative pivot is
+    returned.
+    """
     c = Code("define internal double @span(ptr %rows, ptr %rhs, ptr %norms, ptr %along, ptr %x, i64 %m, i64 %n)")
     pivot, first = c.variable("double", "1.0"), c.variable("double", "0.0")
     with c.loop("%m") as j:
@@ -270,7 +182,10 @@ def _span() -> str:
 
 def _context(c: Code) -> dict[str, str]:
     """Fields of ctx by name."""
-    made = {n: c.load("%ctx", k, "ptr") for n, k in (("terms", TERMS), ("f", INPUTS), ("positions", POSITIONS), ("groups", GROUPS))}
+    made = {
+        n: c.load("%ctx", k, "ptr")
+        for n, k in (("terms", TERMS), ("f", INPUTS), ("positions", POSITIONS), ("groups", GROUPS))
+    }
     sizes = (("nq", NQ), ("nu", NU), ("m", M), ("held", HELD), ("works", WORKS))
     made |= {n: c.load("%ctx", k, "i64") for n, k in sizes}
     return made | {n: c.load("%ctx", BUFFERS + k, "ptr") for k, n in enumerate((*OUTPUTS, *VECTORS))}
@@ -310,7 +225,9 @@ def _constrained() -> str:
         c.do(f"call void @forward(ptr {s['M']}, ptr {c.row(s['A'], k, n)}, i64 {n})")
     with c.loop(n) as i:  # -L^-1 F, to be taken from x for the constraints' power
         c.put(c(f"fneg double {c.load(udot, i)}"), c.at(s["x"], i))
-    pivot = c(f"call double @span(ptr {s['A']}, ptr {s['gamma']}, ptr {s['norms']}, ptr {s['along']}, ptr {udot}, i64 {m}, i64 {n})")
+    pivot = c(
+        f"call double @span(ptr {s['A']}, ptr {s['gamma']}, ptr {s['norms']}, ptr {s['along']}, ptr {udot}, i64 {m}, i64 {n})"
+    )
     c.put(pivot, c.at("%ctx", PIVOT))
     c.add("1.0", udot, s["x"], n)
     with c.loop(n) as i:  # v = Lᵀ u
@@ -327,7 +244,9 @@ def _constrained() -> str:
 
 
 def _project() -> str:
-    """Newton's method on the coordinates, then on the speeds, with least changes; 0 always (the residual is judged outside)."""
+    """Newton's method on the coordinates, then on the speeds, with least changes; 0 always (the residual is judged
+    outside).
+    """
     c = Code("define i64 @project(ptr %ctx, ptr %t, ptr %y)")
     s = _context(c)
     n, nq, m, held = s["nu"], s["nq"], s["m"], s["held"]
@@ -352,7 +271,9 @@ def _project() -> str:
     return c.text("ret i64 0")
 
 
-def _newton(c: Code, s: dict[str, str], before: str, done: str, residual: str, m: str, x: str, n: str, slope: str) -> None:
+def _newton(
+    c: Code, s: dict[str, str], before: str, done: str, residual: str, m: str, x: str, n: str, slope: str
+) -> None:
     """One step of x, unless the residual is at rounding level already."""
     size = c(f"call double @largest(ptr {residual}, i64 {m})")
     scale = c(f"fadd double 1.0, {c(f'call double @largest(ptr {x}, i64 {n})')}")
@@ -364,7 +285,9 @@ def _newton(c: Code, s: dict[str, str], before: str, done: str, residual: str, m
     with c.when(c(f"xor i1 {c.get(done, 'i1')}, true")):
         with c.loop(n) as i:
             c.put("0.0", c.at(s["b"], i))
-        c(f"call double @span(ptr {slope}, ptr {residual}, ptr {s['norms']}, ptr {s['along']}, ptr {s['b']}, i64 {m}, i64 {n})")
+        c(
+            f"call double @span(ptr {slope}, ptr {residual}, ptr {s['norms']}, ptr {s['along']}, ptr {s['b']}, i64 {m}, i64 {n})"
+        )
         c.add("1.0", s["b"], x, n)
 
 

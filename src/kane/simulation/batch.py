@@ -1,7 +1,7 @@
 """Thousands of starts at once: the compiled loops over batches whose states are columns, a block at a time.
 
-A block (64 states by default) stays in the first-level cache through the whole run.  The adaptive loop takes for each block the step
-that its most demanding state wants, so every state is at least as accurate as it would be alone.
+A block (64 states by default) stays in the first-level cache through the whole run.  The adaptive loop takes for each
+block the step that its most demanding state wants, so every state is at least as accurate as it would be alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import Any, Literal
 import numpy as np
 
 from kane.errors import InputError, ShapeError, UnsupportedError
-from kane.simulation import driver as d
+from kane.simulation import slots as d
+from kane.simulation.driver import Driver, load_driver
 from kane.simulation.field import batch_field
 from kane.simulation.loop import Accuracy, Loop
 from kane.simulation.model import Array, Model, prepare
@@ -25,7 +26,8 @@ BLOCK = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BatchResult:
-    """Many runs: t (k,), y (k, states, n) with n the coordinates and speeds; work (k, states, 2); names; ok (states,) bool.
+    """Many runs: t (k,), y (k, states, n) with n the coordinates and speeds; work (k, states, 2); names; ok (states,)
+    bool.
 
     ok: False for a state that left the finite numbers.
     """
@@ -54,10 +56,12 @@ class BatchResult:
         sums, sizes = [], []
         for k in (0, -1):
             whole = np.concatenate([self.y[k], self.work[k]], axis=-1)
-            kinetic, potential = self.model.energy(whole, np.full((len(whole), 1), self.t[k]), np.zeros((len(whole), m)))
+            kinetic, potential = self.model.energy(
+                whole, np.full((len(whole), 1), self.t[k]), np.zeros((len(whole), m))
+            )
             sums.append(kinetic + potential - self.work[k].sum(axis=-1))
             sizes.append(np.abs(kinetic) + np.abs(potential))
-        return np.abs(sums[1] - sums[0]) / np.maximum(np.maximum(*sizes), 1e-300)
+        return np.asarray(np.abs(sums[1] - sums[0]) / np.maximum(np.maximum(*sizes), 1e-300))
 
 
 def simulate_batch(
@@ -66,8 +70,8 @@ def simulate_batch(
 ) -> BatchResult:  # fmt: skip
     """The motions from many starts q (states, nq), u (states, nu), at times (k,), the first being the start.
 
-    inputs: (m,) or (states, m), held.  Raises UnsupportedError for a system with constraints, ShapeError for wrong arrays,
-    InputError for starts that are not finite.
+    inputs: (m,) or (states, m), held.  Raises UnsupportedError for a system with constraints, ShapeError for wrong
+    arrays, InputError for starts that are not finite.
     """
     model = source if isinstance(source, Model) else prepare(source)
     if model.rate is None:
@@ -77,7 +81,7 @@ def simulate_batch(
     y = _starts(model, q, u)
     m, count, t = len(model.layout.inputs), len(y), np.asarray(times, dtype=np.float64)
     given = np.broadcast_to(np.zeros(m) if inputs is None else np.asarray(inputs, dtype=np.float64), (count, m))
-    driver = d.load_driver()
+    driver = load_driver()
     out = np.empty((len(t), model.layout.size, count))
     out[0] = y.T
 
@@ -123,7 +127,7 @@ def _starts(model: Model, q: Any, u: Any) -> Array:
     return y
 
 
-def _block(model: Model, driver: d.Driver, t: Array, y: Array, inputs: Array, out: Array, way: _Way) -> int:
+def _block(model: Model, driver: Driver, t: Array, y: Array, inputs: Array, out: Array, way: _Way) -> int:
     """Run a block, padded to whole vectors by repeating its last state."""
     assert model.rate is not None
     count = len(y)
@@ -150,7 +154,7 @@ def _block(model: Model, driver: d.Driver, t: Array, y: Array, inputs: Array, ou
     return loop.nfev * count
 
 
-def _fixed(driver: d.Driver, loop: Loop, t0: float, t1: float, step: float) -> None:
+def _fixed(driver: Driver, loop: Loop, t0: float, t1: float, step: float) -> None:
     steps = max(1, math.ceil((t1 - t0) / step - 1e-9))
     loop.control[[d.T, d.H]] = t0, (t1 - t0) / steps
     i = loop.integers

@@ -1,8 +1,8 @@
 """Motion under constraints: accelerations by Gauss's principle, projection onto the constraints, consistent starts.
 
-M udot = F + Aᵀ lambda, A udot + gamma = 0.  With M = L Lᵀ, x = Lᵀ udot and B = A L^-T the motion is the x nearest to L^-1 F that
-fulfils B x = -gamma (Udwadia and Kalaba 1992).  B's rank is found by a pivoted orthogonal factorisation of Bᵀ, so redundant
-conditions and singular configurations need no special case.
+M udot = F + Aᵀ lambda, A udot + gamma = 0.  With M = L Lᵀ, x = Lᵀ udot and B = A L^-T the motion is the x nearest to
+L^-1 F that fulfils B x = -gamma (Udwadia and Kalaba 1992).  B's rank is found by a pivoted orthogonal factorisation of
+Bᵀ, so redundant conditions and singular configurations need no special case.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ START = 1e-9  # residual that a start may have
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """udot (n,), multipliers (m,) (zero for dropped conditions), indices of the conditions kept, smallest relative pivot."""
+    """udot (n,), multipliers (m,) (zero for dropped conditions), indices of the conditions kept, smallest relative
+    pivot.
+    """
 
     udot: Array
     multipliers: Array
@@ -39,7 +41,9 @@ def solve(M: Array, force: Array, A: Array, gamma: Array) -> Solved:
     n, m = M.shape[0], A.shape[0]
     L, info = lapack.dpotrf(M, lower=1)
     if info:
-        raise InputError(f"The mass matrix is not positive definite (row {info}).", name="M", remedy="Give the bodies mass.")
+        raise InputError(
+            f"The mass matrix is not positive definite (row {info}).", name="M", remedy="Give the bodies mass."
+        )
     free, _ = lapack.dtrtrs(L, force, lower=1)
     Bt, _ = lapack.dtrtrs(L, A.T, lower=1)  # (n, m)
     qr, pivots, tau, _, _ = lapack.dgeqp3(Bt)
@@ -74,7 +78,9 @@ def least_change(J: Array, residual: Array) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
-    """The constraints of a model with their compiled functions; names (m) of all conditions, held: of the holonomic ones."""
+    """The constraints of a model with their compiled functions; names (m) of all conditions, held: of the holonomic
+    ones.
+    """
 
     names: tuple[str, ...]
     held: tuple[str, ...]
@@ -133,7 +139,7 @@ class Constraints:
         u = self.nearest_speeds(t, q, y[nq:n], np.arange(n - nq), 4)
         return np.concatenate([q, u, y[n:]])
 
-    def nearest_configuration(self, t: float, q: Array, free: Array, limit: int) -> Array:
+    def nearest_configuration(self, t: float, q: Array, free: Any, limit: int) -> Array:
         """Newton's method with least changes of the free coordinates."""
         q, u, time = q.copy(), np.zeros(self.layout.nu), np.array([t])
         if not self.held:
@@ -150,7 +156,7 @@ class Constraints:
                 q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
         return q
 
-    def nearest_speeds(self, t: float, q: Array, u: Array, free: Array, limit: int) -> Array:
+    def nearest_speeds(self, t: float, q: Array, u: Array, free: Any, limit: int) -> Array:
         """Speeds with A u + b = 0; more than one step where the conditions are not linear, or rounding is left."""
         u, before = u.copy(), np.inf
         for _ in range(limit):
@@ -162,11 +168,14 @@ class Constraints:
             u[free] += least_change(A[:, free], rates)
         return u
 
-    def start(self, t: float, q: Array, u: Array, how: str, given: tuple[Array, Array] | None = None) -> tuple[Array, Array]:
+    def start(
+        self, t: float, q: Array, u: Array, how: str, given: tuple[Any, Any] | None = None
+    ) -> tuple[Array, Array]:
         """The start, if it fulfils the constraints, or the corrected one.
 
-        given: which coordinates and speeds are fixed (masks); the others are solved for.  Raises InputError with the corrected
-        start as `value` when it does not hold and is not to be corrected, ConvergenceError when none is near.
+        given: which coordinates and speeds are fixed (masks); the others are solved for.  Raises InputError with the
+        corrected start as `value` when it does not hold and is not to be corrected, ConvergenceError when none is
+        near.
         """
         off = self._worst(t, q, u)
         if off is None:

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 class Contact:
     """A compliant contact where x = sum of factor times coordinate is below `lower` or above `upper`.
 
-    Force -k p (1 + d p') on x for a penetration p (Hunt and Crossley 1975); stiffness k, N/m or N m/rad; damping d, s/m or s/rad.
-    A stop is {"q1": 1}; backlash between a motor and its load is {"motor": 1, "load": -ratio} with lower = -upper = half the gap.
+    Force -k p (1 + d p') on x for a penetration p (Hunt and Crossley 1975); stiffness k, N/m or N m/rad; damping d,
+    s/m or s/rad. A stop is {"q1": 1}; backlash between a motor and its load is {"motor": 1, "load": -ratio} with lower
+    = -upper = half the gap.
     """
 
     coordinates: Mapping[str, ScalarLike] | str
@@ -57,7 +58,9 @@ def contact_forces(
         for name in item.factors:
             if name not in values:
                 known = ", ".join(values)
-                raise UnknownNameError(f"Contact {item.name!r}: there is no coordinate {name!r}; there are: {known}.", name=name)
+                raise UnknownNameError(
+                    f"Contact {item.name!r}: there is no coordinate {name!r}; there are: {known}.", name=name
+                )
         x = g.sum(g.mul(_number(g, c), values[n]) for n, c in item.factors.items())
         rate = g.sum(g.mul(_number(g, c), rates[n]) for n, c in item.factors.items())
         k, d = _number(g, item.stiffness), _number(g, item.damping)
@@ -103,10 +106,12 @@ def rigid_stop(
     model: Model, coordinate: str, lower: float | None = None, upper: float | None = None, restitution: float = 0.0,
     rest_speed: float = 1e-6,
 ) -> tuple[Event, ...]:  # fmt: skip
-    """Events of rigid stops of a coordinate: the impact reverses its rate times `restitution`, through the mass matrix.
+    """Events of rigid stops of a coordinate: the impact reverses its rate times `restitution`, through the mass
+    matrix.
 
-    u+ = u - (1 + e) u_r w / w_r with w = M^-1 e_r.  Impacts slower than rest_speed, and all with e = 0, end the run: the coordinate
-    rests on its stop (a compliant Contact goes on).  Raises UnsupportedError where the coordinate's rate is no speed of its own.
+    u+ = u - (1 + e) u_r w / w_r with w = M^-1 e_r.  Impacts slower than rest_speed, and all with e = 0, end the run:
+    the coordinate rests on its stop (a compliant Contact goes on).  Raises UnsupportedError where the coordinate's
+    rate is no speed of its own.
     """
     layout = model.layout
     if model.rate is None or layout.inputs != layout.speeds or coordinate not in layout.speeds:

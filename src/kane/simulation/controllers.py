@@ -1,7 +1,7 @@
 """Controllers built from the model, and torques along a prescribed motion.
 
-All are Controllers: laws (t, q, u) -> inputs, continuous; `.every(period)` samples them.  Trees only, whose inputs are the
-generalized forces.
+All are Controllers: laws (t, q, u) -> inputs, continuous; `.every(period)` samples them.  Trees only, whose inputs are
+the generalized forces.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ def _task(model: Model, name: str, frame: str | None = None) -> NativeFunction:
 
 
 def drive(model: Model) -> Callable[[Any, Any, Any], Array]:
-    """The inputs (n,) that give the accelerations qdd at q, qd: inverse dynamics with the joints' springs, damping and friction."""
+    """The inputs (n,) that give the accelerations qdd at q, qd: inverse dynamics with the joints' springs, damping and
+    friction.
+    """
     _tree(model, "drive")
     system = derive_system(model.mechanism)
     g, s, layout = system.g, system.k.symbols, tree_layout(system)
@@ -86,12 +88,18 @@ def computed_torque(model: Model, trajectory: Trajectory, kp: Any, kd: Any) -> C
 
 
 def operational_space(
-    model: Model, frame: str, target: Callable[[float], tuple[Any, Any, Any]] | Any, kp: Any, kd: Any, damping: Any = 0.0
+    model: Model,
+    frame: str,
+    target: Callable[[float], tuple[Any, Any, Any]] | Any,
+    kp: Any,
+    kd: Any,
+    damping: Any = 0.0,
 ) -> Controller:
-    """tau that gives the origin of a frame the acceleration a_r + kd e' + kp e (Khatib 1987), with joint damping in what is left.
+    """tau that gives the origin of a frame the acceleration a_r + kd e' + kp e (Khatib 1987), with joint damping in
+    what is left.
 
-    tau = Jᵀ L (a - Jdot u) + bias - (1 - Jᵀ L J M^-1) M damping u, L = (J M^-1 Jᵀ)^-1, J (3, n) of the origin's velocity.
-    target: a point (3,), or t -> (position, velocity, acceleration).
+    tau = Jᵀ L (a - Jdot u) + bias - (1 - Jᵀ L J M^-1) M damping u, L = (J M^-1 Jᵀ)^-1, J (3, n) of the origin's
+    velocity. target: a point (3,), or t -> (position, velocity, acceleration).
     """
     _tree(model, "operational_space")
     pose, J6, rate = (_task(model, n, frame) for n in ("forward_kinematics", "jacobian", "jacobian_rate"))
@@ -131,6 +139,8 @@ def prescribed_torques(model: Model, trajectory: Trajectory, times: Any) -> Prof
     for x in t:
         q, qd, qdd = (np.asarray(part, dtype=np.float64) for part in trajectory(float(x)))
         if q.shape != (model.layout.nq,):
-            raise ShapeError(f"The trajectory gave q of shape {q.shape}; expected ({model.layout.nq},).", name="trajectory")
+            raise ShapeError(
+                f"The trajectory gave q of shape {q.shape}; expected ({model.layout.nq},).", name="trajectory"
+            )
         values.append(at(q, qd, qdd))
     return Profile(t, np.array(values))

@@ -52,7 +52,9 @@ def declared_model(mechanism: Mechanism, extra: Extra, cache: bool) -> Model:
     M, rest = mass_matrix(e), bias(e)
     right = [g.sub(a, b) for a, b in zip(parts.force, rest, strict=True)]
 
-    def compiled(name: str, outputs: Sequence[tuple[str, tuple[int, ...], Sequence[Ref]]], rates: bool = False) -> NativeFunction:
+    def compiled(
+        name: str, outputs: Sequence[tuple[str, tuple[int, ...], Sequence[Ref]]], rates: bool = False
+    ) -> NativeFunction:
         return compile_program(_program(e, layout, name, outputs, rates), cache=cache)
 
     energy = compiled("energy", [("kinetic", (), [parts.kinetic]), ("potential", (), [parts.potential])])
@@ -75,7 +77,9 @@ def declared_model(mechanism: Mechanism, extra: Extra, cache: bool) -> Model:
         compiled("positions", positions),
         tuple(layout.coordinates.index(group[0]) for group in layout.quaternions),
     )
-    return Model(mechanism, layout, None, shown, None, None, (), constraints, notes, "projection with multipliers", extra)
+    return Model(
+        mechanism, layout, None, shown, None, None, (), constraints, notes, "projection with multipliers", extra
+    )
 
 
 def declared_layout(e: Equations) -> Layout:
@@ -90,7 +94,9 @@ def _program(
     e: Equations, layout: Layout, name: str, outputs: Sequence[tuple[str, tuple[int, ...], Sequence[Ref]]], rates: bool
 ) -> Program:
     arrays = layout.arrays()
-    return build_program(e.graph, name, (*arrays, Input("udot", e.points.symbols.names_udot)) if rates else arrays, outputs)
+    return build_program(
+        e.graph, name, (*arrays, Input("udot", e.points.symbols.names_udot)) if rates else arrays, outputs
+    )
 
 
 def _parts(e: Equations, layout: Layout, extra: Extra) -> _Parts:

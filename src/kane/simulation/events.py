@@ -19,8 +19,8 @@ SAMPLES = 6  # intervals of a step that are looked at for a change of sign
 class Event:
     """function(t, q, u) = 0.  direction: 1 rising, -1 falling, 0 both.  terminal: the run ends there.
 
-    action(t, q, u) -> (q, u) changes the state.  restart: the step ends at the event, because the forces have a kink there.
-    ends(t, q, u): whether this occurrence ends the run.
+    action(t, q, u) -> (q, u) changes the state.  restart: the step ends at the event, because the forces have a kink
+    there. ends(t, q, u): whether this occurrence ends the run.
     """
 
     function: Callable[[float, Array, Array], float]

@@ -1,4 +1,6 @@
-"""Right-hand sides for the loops of driver.py: compiled ones behind a thunk, and functions of Python behind a callback."""
+"""Right-hand sides for the loops of driver.py: compiled ones behind a thunk, and functions of Python behind a
+callback.
+"""
 
 from __future__ import annotations
 
@@ -53,18 +55,20 @@ def constrained_field(code: ConstrainedCode) -> Field:
     return field
 
 
-def python_field(slope: Callable[[float, Array, Array], Array], size: int, held: Array, code: ConstrainedCode | None = None) -> Field:
+def python_field(
+    slope: Callable[[float, Array, Array], Array], size: int, held: Array, code: ConstrainedCode | None = None
+) -> Field:
     """A function slope(t, y, held inputs) -> ydot.  What it raises ends the step; it is kept in `error`."""
     vector, number = ctypes.c_double * size, ctypes.c_double
     field: Field
 
     def call(_: int, t: int, y: int, out: int) -> None:
-        result = np.frombuffer(vector.from_address(out))
+        result = np.ctypeslib.as_array(vector.from_address(out))
         if field.error is not None:
             result[:] = np.nan
             return
         try:
-            state = np.frombuffer(vector.from_address(y)).copy()
+            state = np.ctypeslib.as_array(vector.from_address(y)).copy()
             result[:] = slope(number.from_address(t).value, state, field.inputs)
         except BaseException as error:  # an exception cannot pass through machine code
             field.error = error

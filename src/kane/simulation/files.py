@@ -21,7 +21,9 @@ def save(result: SimulationResult, path: Path) -> Path:
     writers = {".npz": _npz, ".parquet": _parquet}
     if path.suffix not in writers:
         raise UnsupportedError(
-            f"A run is not written as {path.suffix!r}.", name=str(path), remedy="Use a name that ends in .npz or .parquet."
+            f"A run is not written as {path.suffix!r}.",
+            name=str(path),
+            remedy="Use a name that ends in .npz or .parquet.",
         )
     replace_whole(path, lambda place: writers[path.suffix](result, place))
     return path
@@ -62,7 +64,8 @@ def facts(result: SimulationResult) -> dict[str, Any]:
 def _npz(result: SimulationResult, place: Path) -> None:
     text = np.frombuffer(json.dumps(facts(result)).encode(), dtype=np.uint8)
     with place.open("wb") as file:
-        np.savez(file, facts=text, **{k: np.asarray(v) for k, v in columns(result).items()})
+        arrays: dict[str, Any] = {k: np.asarray(v) for k, v in columns(result).items()}
+        np.savez(file, **arrays, facts=text)
 
 
 def _parquet(result: SimulationResult, place: Path) -> None:

@@ -8,33 +8,42 @@ from typing import Any
 import numpy as np
 
 from kane.errors import InputError, UnsupportedError
-from kane.simulation import driver as d
+from kane.simulation import slots as d
+from kane.simulation.driver import load_driver
 from kane.simulation.field import Field
+from kane.simulation.inputs import Source, make_source
 from kane.simulation.loop import Accuracy, Loop, Steps
 from kane.simulation.model import Array, Model
 from kane.simulation.run import Plan, Record, make_field
-from kane.simulation.inputs import Source, make_source
 
 
 class Stepper:
     """A model in fixed steps, for a loop in real time: `step(inputs)` advances by h and gives the state [q, u, work].
 
-    Order 4 (Kutta 1901); no memory is taken and no error estimated in a step.  Under constraints the state is put back on them
-    after each step.  t and y are the present time and state.
+    Order 4 (Kutta 1901); no memory is taken and no error estimated in a step.  Under constraints the state is put back
+    on them after each step.  t and y are the present time and state.
     """
 
     def __init__(self, model: Model, h: float, y: Array, t: float = 0.0, field: Field | None = None) -> None:
         if not (h > 0 and math.isfinite(h)):
             raise InputError(f"The step {h} is no time.", name="step", value=h, remedy="Give a step > 0, s.")
         m = len(model.layout.inputs)
-        self.driver = d.load_driver()
+        self.driver = load_driver()
         self.field = field or make_field(self.driver, model, make_source(np.zeros(m), model.layout.inputs))
         layout = model.layout
-        self.loop = Loop(self.driver, self.field, y, layout.nq + layout.nu, Accuracy(), model.quaternion_starts, False, 1)
+        self.loop = Loop(
+            self.driver, self.field, y, layout.nq + layout.nu, Accuracy(), model.quaternion_starts, False, 1
+        )
         self.h, self._m = h, m
         self.loop.control[[d.T, d.H]] = t, h
         self.loop.integers[[d.CAPACITY, d.EVERY]] = 1, 1
-        self._call = (self.field.f, self.field.ctx, self.loop.control.ctypes.data, self.loop.work.ctypes.data, self.loop.out.ctypes.data)
+        self._call = (
+            self.field.f,
+            self.field.ctx,
+            self.loop.control.ctypes.data,
+            self.loop.work.ctypes.data,
+            self.loop.out.ctypes.data,
+        )
 
     @property
     def t(self) -> float:
@@ -60,8 +69,10 @@ def run_fixed(model: Model, plan: Plan, step: float | None) -> Record:
     if step is None:
         raise InputError("The method RK4 wants a step.", name="step", remedy="Pass step=1e-3, for example.")
     if plan.events:
-        raise UnsupportedError("Events want dense output, which RK4 has not.", name="events", remedy='Use method="DOP853".')
-    field = make_field(d.load_driver(), model, plan.source)
+        raise UnsupportedError(
+            "Events want dense output, which RK4 has not.", name="events", remedy='Use method="DOP853".'
+        )
+    field = make_field(load_driver(), model, plan.source)
     stepper = Stepper(model, step, plan.y0, plan.t0, field)
     record = Record(plan.t0, plan.y0.copy())
     try:
@@ -90,10 +101,12 @@ def _steps(model: Model, plan: Plan, stepper: Stepper, record: Record, source: S
             y = stepper.step().copy()
             record.nfev += 4
             if not np.isfinite(y).all():
-                bad = ", ".join(f"{a} = {b}" for a, b in zip(model.layout.names, y, strict=True) if not math.isfinite(b))
-                error = stepper.field.error
-                what = f"{source.name} raised {error}" if error is not None else f"not finite: {bad}"
-                return record.stop(f"stopped at t = {t:.9g}: {what}", error)
+                bad = ", ".join(
+                    f"{a} = {b}" for a, b in zip(model.layout.names, y, strict=True) if not math.isfinite(b)
+                )
+                raised = stepper.field.error
+                what = f"{source.name} raised {raised}" if raised is not None else f"not finite: {bad}"
+                return record.stop(f"stopped at t = {t:.9g}: {what}", raised)
             after = end if size == end - t else t + size
             held = stepper.field.inputs[:m].copy()
             record.add(before, t, Steps(np.array([after]), np.array([size]), y[None], None), held)

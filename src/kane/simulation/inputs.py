@@ -52,7 +52,9 @@ class Controller:
 
     def plus(self, other: Law) -> Controller:
         """The sum with another law."""
-        return Controller(lambda t, q, u: np.asarray(self.law(t, q, u)) + np.asarray(other(t, q, u)), self.period, self.name)
+        return Controller(
+            lambda t, q, u: np.asarray(self.law(t, q, u)) + np.asarray(other(t, q, u)), self.period, self.name
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,8 @@ class Source:
 
 
 def make_source(inputs: Any, names: tuple[str, ...]) -> Source:
-    """The source of: nothing, an array (m,), {name: number or function of t}, a Profile, a Controller, a function (t, q, u).
+    """The source of: nothing, an array (m,), {name: number or function of t}, a Profile, a Controller, a function (t,
+    q, u).
 
     Raises ShapeError for an array of another length, UnknownNameError for a name that is no input.
     """
@@ -82,8 +85,12 @@ def make_source(inputs: Any, names: tuple[str, ...]) -> Source:
             return Source(value, False, lambda t: math.inf, inputs.name)
         period, start = float(inputs.period), inputs.start
         if not period > 0:
-            raise InputError(f"The period of {inputs.name} is {period}.", name="period", value=period, remedy="Give a time > 0.")
-        return Source(value, True, lambda t: start + period * (math.floor((t - start) / period + 1e-9) + 1), inputs.name)
+            raise InputError(
+                f"The period of {inputs.name} is {period}.", name="period", value=period, remedy="Give a time > 0."
+            )
+        return Source(
+            value, True, lambda t: start + period * (math.floor((t - start) / period + 1e-9) + 1), inputs.name
+        )
     if isinstance(inputs, Mapping):
         return _named(inputs, names)
     if callable(inputs):
@@ -126,7 +133,9 @@ def _profile(p: Profile, m: int, names: tuple[str, ...]) -> Source:
         )  # fmt: skip
     if not np.isfinite(values).all():
         row, column = np.argwhere(~np.isfinite(values))[0]
-        raise InputError(f"The profile of {names[column]} is {values[row, column]} at t = {times[row]:g}.", name=names[column])
+        raise InputError(
+            f"The profile of {names[column]} is {values[row, column]} at t = {times[row]:g}.", name=names[column]
+        )
     whole = Profile(times, values, p.kind)
 
     def following(t: float) -> float:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kane.simulation import driver as d
+from kane.simulation import slots as d
+from kane.simulation.driver import Driver, call_slope
 from kane.simulation.field import Field
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -42,7 +43,7 @@ class Loop:
     """The adaptive loop over one state (n,) or a batch (n, columns) whose states share the step."""
 
     def __init__(
-        self, driver: d.Driver, field: Field, y: Array, free: int, accuracy: Accuracy, quaternions: tuple[int, ...] = (),
+        self, driver: Driver, field: Field, y: Array, free: int, accuracy: Accuracy, quaternions: tuple[int, ...] = (),
         dense: bool = True, capacity: int = 128,
     ) -> None:  # fmt: skip
         """free: elements (from the first on) that the error is measured on; the others follow."""
@@ -103,7 +104,7 @@ class Loop:
         """ydot at a state, by the same right-hand side."""
         x, time = np.zeros(2 * self.padded), np.array([t])
         x[: self.size] = np.asarray(y).reshape(-1)
-        d.call_slope(self.field.f, self.field.ctx, time.ctypes.data, x.ctypes.data, x.ctypes.data + 8 * self.padded)
+        call_slope(self.field.f, self.field.ctx, time.ctypes.data, x.ctypes.data, x.ctypes.data + 8 * self.padded)
         return x[self.padded : self.padded + self.size].reshape(self.shape)
 
     def choose_first_step(self, t: float, t_end: float) -> None:

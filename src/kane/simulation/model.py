@@ -1,6 +1,8 @@
-"""What integrators see of a mechanism: the rate of the state y = [q, u, work] as one compiled function, energies, names.
+"""What integrators see of a mechanism: the rate of the state y = [q, u, work] as one compiled function, energies,
+names.
 
-The work states count what actuators (inputs) and other loads do, so that T + V - work is constant on every exact motion.
+The work states count what actuators (inputs) and other loads do, so that T + V - work is constant on every exact
+motion.
 """
 
 from __future__ import annotations
@@ -93,8 +95,8 @@ class Extra:
 class Model:
     """A mechanism ready to run.  rate: (y, t, f) -> ydot, without constraints; None when there are some.
 
-    energy: (y, t, f) -> kinetic, potential.  balance: (y, t, f, udot) -> rate of the energy less the power of actuators and
-    loads, zero on a motion.  momenta: (y, t, f) -> quantities that keep their value, `momentum_names`.
+    energy: (y, t, f) -> kinetic, potential.  balance: (y, t, f, udot) -> rate of the energy less the power of
+    actuators and loads, zero on a motion.  momenta: (y, t, f) -> quantities that keep their value, `momentum_names`.
     """
 
     mechanism: Mechanism
@@ -121,8 +123,9 @@ def prepare(
 ) -> Model:  # fmt: skip
     """The model of a mechanism (or of what has a `mechanism`: a robot, or a declared system).
 
-    parameters: values that replace those of the description, or fill in missing ones.  slip: speed within which Coulomb
-    friction is smooth, 0 for a jump.  contacts: compliant stops and backlash.  Raises InputError for a parameter without a value, UnknownNameError for a wrong name.
+    parameters: values that replace those of the description, or fill in missing ones.  slip: speed within which
+    Coulomb friction is smooth, 0 for a jump.  contacts: compliant stops and backlash.  Raises InputError for a
+    parameter without a value, UnknownNameError for a wrong name.
     """
     mechanism = source if isinstance(source, Mechanism) else source.mechanism
     if callable(mechanism):
@@ -146,7 +149,9 @@ def with_values(mechanism: Mechanism, values: Mapping[str, ScalarLike]) -> Mecha
         value = exact(values[p.name]) if p.name in values else p.value
         if not isinstance(value, Fraction):
             remedy = f"Pass parameters={{{p.name!r}: ...}}."
-            raise InputError(f"Parameter {p.name!r} has no value, which a simulation needs.", name=p.name, remedy=remedy)
+            raise InputError(
+                f"Parameter {p.name!r} has no value, which a simulation needs.", name=p.name, remedy=remedy
+            )
         made.append(Parameter(p.name, value))
     return replace(mechanism, parameters=tuple(made))
 
@@ -252,7 +257,9 @@ def tree_model(mechanism: Mechanism, extra: Extra, cache: bool) -> Model:
         compiled(best),
         compiled(_energy_program(system.g, layout, energies)),
         compiled(_balance_program(system, layout, energies, extra)),
-        compiled(build_program(system.g, "momenta", layout.arrays(), [("p", (len(names),), momenta)])) if names else None,
+        compiled(build_program(system.g, "momenta", layout.arrays(), [("p", (len(names),), momenta)]))
+        if names
+        else None,
         names,
         method=method,
         extra=extra,

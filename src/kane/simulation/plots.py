@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from kane.simulation.result import SimulationResult
 
 POINTS = 2000  # a curve has at least so many, from dense output
-STYLE = {"svg.hashsalt": "kane", "font.size": 9, "axes.grid": True, "grid.alpha": 0.3, "axes.spines.top": False,
+STYLE: Any = {"svg.hashsalt": "kane", "font.size": 9, "axes.grid": True, "grid.alpha": 0.3, "axes.spines.top": False,
          "axes.spines.right": False, "legend.frameon": False, "svg.fonttype": "none"}  # fmt: skip
 MANY = 8  # curves of a panel that are named beside it
 
 
-def plot(result: SimulationResult, path: str | Path | None = None, names: Sequence[str] | None = None, phase: bool = False) -> Any:
+def plot(
+    result: SimulationResult, path: str | Path | None = None, names: Sequence[str] | None = None, phase: bool = False
+) -> Any:
     """A figure of coordinates, speeds, inputs and energies over time, or of `names`; phase: speeds over coordinates.
 
     Raises MissingExtraError without matplotlib, UnsupportedError for a file that is neither .svg nor .png.
@@ -80,7 +82,9 @@ def _history(result: SimulationResult, ax: Any, t: Any, y: Any, label: str, name
     layout = result.model.layout
     for name in names:
         if name in result.names or name in layout.speeds:
-            ax.plot(t, y[layout.index(name)] if label != "inputs" else _input(result, name, t), label=name, linewidth=1.2)
+            ax.plot(
+                t, y[layout.index(name)] if label != "inputs" else _input(result, name, t), label=name, linewidth=1.2
+            )
         elif name == "work":
             ax.plot(result.t, result.work.sum(axis=0), label="work", linewidth=1.2)
         elif name in layout.inputs:

@@ -20,9 +20,10 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 class SimulationResult:
     """A run.
 
-    t (k,), y (n, k): times and states [q, u]; sol: dense output or None; events: what happened, in order; nfev: evaluations of
-    the right-hand side; status: 0 reached the end, 1 ended by an event, -1 stopped; message says why; success: status >= 0.
-    work (2 or 3, k): of actuators, of other loads, of what keeps prescribed motions going; inputs (m, k).  energy_tolerance: of energy_error.
+    t (k,), y (n, k): times and states [q, u]; sol: dense output or None; events: what happened, in order; nfev:
+    evaluations of the right-hand side; status: 0 reached the end, 1 ended by an event, -1 stopped; message says why;
+    success: status >= 0. work (2 or 3, k): of actuators, of other loads, of what keeps prescribed motions going;
+    inputs (m, k).  energy_tolerance: of energy_error.
     """
 
     model: Model
@@ -217,13 +218,17 @@ class SimulationResult:
         return "\n".join(lines)
 
     def save(self, path: str | Path) -> Path:
-        """Write .npz (all arrays) or .parquet (one column a name; extra: logs).  A file there is replaced only when whole."""
+        """Write .npz (all arrays) or .parquet (one column a name; extra: logs).  A file there is replaced only when
+        whole.
+        """
         from kane.simulation.files import save
 
         return save(self, Path(path))
 
     def plot(self, path: str | Path | None = None, names: Any = None, phase: bool = False) -> Any:
-        """Time histories (or phase plots) as a matplotlib figure, written to path (.svg, .png) when given (extra: plot)."""
+        """Time histories (or phase plots) as a matplotlib figure, written to path (.svg, .png) when given (extra:
+        plot).
+        """
         from kane.simulation.plots import plot
 
         return plot(self, path, names, phase)

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from kane.errors import KaneError
-from kane.simulation import driver as d
-from kane.simulation.dense import DenseOutput, interpolate
-from kane.simulation.events import Event, Happened, Watch
+from kane.simulation import slots as d
 from kane.simulation.algebra import call, constrained_code
+from kane.simulation.dense import DenseOutput, interpolate
+from kane.simulation.driver import Driver, load_driver
+from kane.simulation.events import Event, Happened, Watch
 from kane.simulation.field import Field, constrained_field, native_field, python_field
 from kane.simulation.inputs import Source
 from kane.simulation.loop import Accuracy, Loop, Steps
@@ -69,7 +70,7 @@ class Record:
         return t, y, np.concatenate([first, *self.held]) if self.held else first
 
 
-def make_field(driver: d.Driver, model: Model, source: Source) -> Field:
+def make_field(driver: Driver, model: Model, source: Source) -> Field:
     """The right-hand side: compiled where inputs are held, else through Python for the inputs' sake."""
     layout, m = model.layout, len(model.layout.inputs)
     nq, n = layout.nq, layout.nq + layout.nu
@@ -111,7 +112,7 @@ class Plan:
 
 def run(model: Model, plan: Plan) -> Record:
     """Integrate; whatever stops it, the part before is in the record."""
-    driver = d.load_driver()
+    driver = load_driver()
     layout = model.layout
     field_ = make_field(driver, model, plan.source)
     free = layout.nq + layout.nu

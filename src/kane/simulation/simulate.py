@@ -30,24 +30,32 @@ def simulate(  # noqa: PLR0913
 ) -> SimulationResult:  # fmt: skip
     """The motion of a mechanism from q, u over t (an end, or start and end), s.
 
-    source: a Model of `prepare`, a Mechanism, a robot or a declared system.  q, u: start by order or by name (what is not
-    named is 0, unit quaternions).  inputs: see inputs.make_source; tau of a robot, the declared inputs of a system.
-    method: "DOP853" (order 8, adaptive, compiled loop); "RK4" (order 4, fixed `step`); "variational" (order 2, symplectic, fixed
-    `step`); "BDF" (stiff, SUNDIALS CVODE) and "IDA" (constraints as a DAE, SUNDIALS), extra `dae`.  t_eval: output times
-    (default: the steps).  Under constraints, what is not named in q and u is solved for, from `guess`; start: what to do with a
-    whole start that is off the constraints; refused, the error's `value` is the nearest consistent (q, u).  progress(t, t_end) is called now and then.
+    source: a Model of `prepare`, a Mechanism, a robot or a declared system.  q, u: start by order or by name (what is
+    not named is 0, unit quaternions).  inputs: see inputs.make_source; tau of a robot, the declared inputs of a
+    system. method: "DOP853" (order 8, adaptive, compiled loop); "RK4" (order 4, fixed `step`); "variational" (order 2,
+    symplectic, fixed `step`); "BDF" (stiff, SUNDIALS CVODE) and "IDA" (constraints as a DAE, SUNDIALS), extra `dae`.
+    t_eval: output times (default: the steps).  Under constraints, what is not named in q and u is solved for, from
+    `guess`; start: what to do with a whole start that is off the constraints; refused, the error's `value` is the
+    nearest consistent (q, u).  progress(t, t_end) is called now and then.
 
-    A run that cannot go on stops: its result has status -1, the reason in `message` and the part before.  Raises InputError for a
-    start that is not finite or off the constraints, ShapeError and UnknownNameError for wrong arrays and names.
+    A run that cannot go on stops: its result has status -1, the reason in `message` and the part before.  Raises
+    InputError for a start that is not finite or off the constraints, ShapeError and UnknownNameError for wrong arrays
+    and names.
     """
     model = source if isinstance(source, Model) else prepare(source, parameters)
     t0, t_end = (0.0, float(t)) if isinstance(t, (int, float)) else (float(t[0]), float(t[1]))
     if not (math.isfinite(t0) and math.isfinite(t_end) and t_end > t0):
-        raise InputError(f"The times {t0} to {t_end} are no span.", name="t", value=(t0, t_end), remedy="Give t0 < t_end.")
+        raise InputError(
+            f"The times {t0} to {t_end} are no span.", name="t", value=(t0, t_end), remedy="Give t0 < t_end."
+        )
     y0 = start_state(model, t0, q, u, start, guess)
     given = make_source(inputs, model.layout.inputs)
     accuracy = Accuracy(rtol, atol, max_step, None)
-    watched = (*events, *contact_events(model.extra.contacts, model.layout.coordinates)) if method == "DOP853" else tuple(events)
+    watched = (
+        (*events, *contact_events(model.extra.contacts, model.layout.coordinates))
+        if method == "DOP853"
+        else tuple(events)
+    )
     plan = Plan(t0, t_end, y0, given, accuracy, watched, dense or bool(watched) or t_eval is not None, progress)
     record = _methods(method)(model, plan, step)
     return make_result(model, plan, record, t_eval, energy_tolerance, method)
@@ -69,7 +77,10 @@ def _methods(method: str) -> Callable[[Model, Plan, float | None], Record]:
 
         return run_bdf if method == "BDF" else run_ida
     raise UnsupportedError(
-        f"There is no method {method!r}.", name="method", value=method, remedy="There are DOP853, RK4, variational, BDF, IDA."
+        f"There is no method {method!r}.",
+        name="method",
+        value=method,
+        remedy="There are DOP853, RK4, variational, BDF, IDA.",
     )
 
 
@@ -98,7 +109,7 @@ def start_state(
     return np.concatenate([qs, us, np.zeros(len(layout.works))])
 
 
-def _given(layout: Layout, q: State, u: State) -> tuple[Array, Array] | None:
+def _given(layout: Layout, q: State, u: State) -> tuple[Any, Any] | None:
     """Masks of what was named, or None when whole arrays were given."""
     if not (isinstance(q, Mapping) or isinstance(u, Mapping) or q is None or u is None):
         return None
@@ -160,7 +171,9 @@ def make_result(
     if len(t) and not result.energy_ok:
         from dataclasses import replace
 
-        text = f"{result.message}; the energy error {result.energy_error:.2e} exceeds its tolerance {energy_tolerance:g}"
+        text = (
+            f"{result.message}; the energy error {result.energy_error:.2e} exceeds its tolerance {energy_tolerance:g}"
+        )
         result = replace(result, message=text)
     return result
 

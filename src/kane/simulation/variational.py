@@ -1,8 +1,10 @@
-"""A variational integrator for long runs: the discrete Lagrangian h L((q0 + q1)/2, (q1 - q0)/h), symplectic, of order 2.
+"""A variational integrator for long runs: the discrete Lagrangian h L((q0 + q1)/2, (q1 - q0)/h), symplectic, of order
+2.
 
 Position-momentum form (Marsden and West 2001, sections 1.3, 2.3 and 3.2): with the slopes at the midpoint
     p0 = L_v - (h/2)(L_q + F),   p1 = L_v + (h/2)(L_q + F),
-solved for q1 by Newton's method with compiled derivatives.  The energy of a conservative run oscillates and does not drift.
+solved for q1 by Newton's method with compiled derivatives.  The energy of a conservative run oscillates and does not
+drift.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ LIMIT = 30
 
 @dataclass(frozen=True, slots=True)
 class Slopes:
-    """The compiled slopes of the Lagrangian: (y, t, f) -> L_v, L_q + F, their derivatives by q and v, power of F's parts."""
+    """The compiled slopes of the Lagrangian: (y, t, f) -> L_v, L_q + F, their derivatives by q and v, power of F's
+    parts.
+    """
 
     function: NativeFunction
     n: int
@@ -53,7 +57,7 @@ def slopes(model: Model) -> Slopes:
     momentum = gradient(g, lagrangian, v)
     pull = [g.add(a, b) for a, b in zip(gradient(g, lagrangian, q), forces, strict=True)]
     n = len(q)
-    outputs = [("momentum", (n,), momentum), ("pull", (n,), pull)]
+    outputs: list[tuple[str, tuple[int, ...], Any]] = [("momentum", (n,), momentum), ("pull", (n,), pull)]
     for name, refs, by in (("Pq", momentum, q), ("Pv", momentum, v), ("Sq", pull, q), ("Sv", pull, v)):
         outputs.append((name, (n, n), [x for row in jacobian(g, refs, by) for x in row]))
     outputs.append(("powers", (len(powers),), powers))
@@ -97,7 +101,7 @@ def run_variational(model: Model, plan: Plan, step: float | None) -> Record:
             y0 = np.concatenate([q, u, work])
             q, p, powers, used = _step(made, q, u, p, t, h, f, works)
             _, _, _, mass, _, _, _ = made.at(q, np.zeros(n), t + h, f, works)
-            u = np.linalg.solve(mass, p - made.at(q, np.zeros(n), t + h, f, works)[0])
+            u = _solved(mass, p - made.at(q, np.zeros(n), t + h, f, works)[0])
             work = work + h * powers
             record.nfev += used + 2
             y = np.concatenate([q, u, work])
@@ -109,6 +113,10 @@ def run_variational(model: Model, plan: Plan, step: float | None) -> Record:
     except Exception as error:
         record.stop(f"stopped at t = {plan.t0 + len(record.steps) * h:.9g}: {error}", error)
     return record
+
+
+def _solved(matrix: Array, right: Array) -> Array:
+    return np.asarray(np.linalg.solve(matrix, right), dtype=np.float64)
 
 
 def _step(
@@ -131,4 +139,6 @@ def _step(
             whole = np.zeros(works)
             whole[: len(powers)] = powers
             return after, momentum + 0.5 * h * pull, whole, k + 2
-    raise ConvergenceError(f"the step of {h:g} s has no solution near", name="step", value=h, remedy="Take a smaller step.")
+    raise ConvergenceError(
+        f"the step of {h:g} s has no solution near", name="step", value=h, remedy="Take a smaller step."
+    )
