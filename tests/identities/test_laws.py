@@ -127,3 +127,13 @@ def test_parameters_without_values() -> None:
     assert all(c.ok for c in checks), checks
     wrong = verify(m, programs(m) | {"mass_matrix": derive_task(ARM, "mass_matrix").program}, parameters=(2.5,))
     assert not all(c.ok for c in wrong)
+
+
+def test_laws_that_want_the_kinematic_equations_are_left_out_without_them() -> None:
+    m = random_mechanism(2, 2, ("floating", "revolute"))
+    made = programs(m)
+    names = {c.name for c in verify(m, made)}
+    del made["kinematic_equations"]
+    fewer = verify(m, made)
+    assert all(c.ok for c in fewer)
+    assert names - {c.name for c in fewer} == {"dM/dt - 2C skew", "gravity = dV/dq", "power = d(T + V)/dt"}
