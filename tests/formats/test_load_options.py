@@ -49,3 +49,13 @@ def test_options_that_do_not_fit_are_refused() -> None:
         kane.load("two_link", base="floating")  # a massless base on two parallel axes
     heavy = two_joints().replace('<link name="base"/>', body("base"))
     assert kane.load(heavy, base="floating").speed_names[0] == "root.wx"
+
+
+def test_texts_of_every_kind_and_names_of_nothing() -> None:
+    assert kane.load("# standard DH\njoint,alpha,a,d,theta,mass\n1,0,1,0,q1,1\n").coordinate_names == ("q1",)
+    with pytest.raises(InputError) as caught:
+        kane.load("puma650")
+    assert "puma560" in str(caught.value)
+    for name in ("x" * 5000, "none.urdf", "a/b", ""):
+        with pytest.raises(InputError):
+            kane.load(name)

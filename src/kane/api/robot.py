@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -148,7 +149,7 @@ def load(  # noqa: PLR0913
         if base == "floating":
             mechanism, _ = floating(mechanism)
     else:
-        if "/" not in text and "." not in text and "<" not in text and not Path(text).exists():
+        if not any(mark in text for mark in "/.<{\n\\") and not os.path.exists(text):
             raise FormatError(
                 f"There is no file and no bundled robot named {text!r}.", name=text,
                 remedy=f"Bundled robots: {', '.join(robots.names())}.",
