@@ -335,3 +335,13 @@ def test_an_offset_column_is_added_to_the_coordinate() -> None:
     assert m.joint("joint1").placement == (Translate((Fraction(0), Fraction(0), d)), Turn(2, f.parse("pi/2")))
     assert m.joint("joint2").placement == (Translate((Fraction(0), Fraction(0), Fraction("0.3"))),)
     assert (m.joint("joint3").coordinates, m.joint("joint3").placement) == (("q3",), (Turn(2, f.parse("pi")),))
+
+
+def test_a_coordinate_in_two_rows_moves_both_joints() -> None:
+    """A parallelogram: the third link keeps its direction when q2 moves."""
+    m = read_dh(table("1,0,0.3,0,q1", "2,0,0.4,0,q2", "3,0,0.1,0,-q2"))
+    assert m.joint("joint3").mimic is not None
+    assert m.joint("joint3").mimic.joint == "joint2"  # type: ignore[union-attr]
+    values = {"q1": 0.3, "q2": 0.8, "joint3": 0.8}
+    R, _ = tip(m, values, "link3")
+    np.testing.assert_allclose(R, rot("z", 0.3)[:3, :3], atol=1e-14)

@@ -25,6 +25,7 @@ from kane.mechanism.model import (
     Limits,
     Link,
     Mechanism,
+    Mimic,
     Move,
     Note,
     Parameter,
@@ -91,6 +92,7 @@ class _Builder:
     links: list[Link] = field(default_factory=list)
     joints: list[Joint] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
+    owners: dict[str, str] = field(default_factory=dict)
     tip: str = "base"
 
     def add(self, row: int) -> None:
@@ -113,7 +115,9 @@ class _Builder:
         )
         after = () if modified else _moves(Translate((a, _0, _0)), Turn(0, alpha))
         child = f"{link_name}_axis" if after else link_name
-        names = (coordinate.name,) if coordinate else ()
+        leader = self.owners.setdefault(coordinate.name, joint_name) if coordinate else joint_name
+        follows = leader != joint_name  # a coordinate that stands in two rows moves both joints
+        names = (coordinate.name,) if coordinate and not follows else ()
         self.joints.append(
             Joint(
                 joint_name,
@@ -127,6 +131,7 @@ class _Builder:
                 rotor=self._rotor(at),
                 damping=self.cells.plain(at, "damping"),
                 friction=self.cells.plain(at, "friction"),
+                mimic=Mimic(leader) if follows else None,
                 line=at.line,
             )
         )
