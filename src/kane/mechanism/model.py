@@ -98,7 +98,8 @@ class Rotor:
 
     `exact` False: reflected inertia inertia * ratio^2 on the diagonal, gyroscopic terms of the armature neglected (as
     Armstrong, Khatib and Burdick do).  True: a spinning rotor carried by link `carrier` about `axis` (link axes;
-    default the parent link and the joint axis).
+    default the parent link and the joint axis); the carrier's mass and inertia include the rotor's as if it were
+    locked, so that only the spin relative to the carrier is added.
     """
 
     inertia: Scalar
