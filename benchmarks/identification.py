@@ -1,7 +1,7 @@
 """Identification of the PUMA 560 from long logs: time and memory of streaming factors against numpy.linalg.lstsq.
 
-Run: python benchmarks/identification.py [--samples 1000000] [--stacked 100000].  Streaming makes its samples chunk by chunk, so memory is that
-of one chunk however many there are; lstsq holds the stacked regressor.
+Run: python benchmarks/identification.py [--samples 1000000] [--stacked 100000].  Streaming makes its samples chunk by
+chunk, so memory is that of one chunk however many there are; lstsq holds the stacked regressor.
 """
 
 from __future__ import annotations
@@ -44,6 +44,11 @@ def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
 
 
+def line(name, count, seconds):
+    per_million = 1e6 * seconds / count
+    print(f"{name:<10} {count:>10} samples {seconds:8.2f} s {per_million:8.2f} s/million, peak {peak():.2f} GB")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--samples", type=int, default=1_000_000)
@@ -64,24 +69,16 @@ def main():
 
     start = time.perf_counter()
     fit.fit_chunks(chunks())
-    seconds = time.perf_counter() - start - spent
-    print(
-        f"streaming  {options.samples:>10} samples  {seconds:8.2f} s  {1e6 * seconds / options.samples:8.2f} s/million  peak {peak():.2f} GB"
-    )
+    line("streaming", options.samples, time.perf_counter() - start - spent)
     few = samples(model, 0, options.stacked)
     start = time.perf_counter()
     W = model.regressor(*few[:3]).reshape(-1, len(model.names))
     x = np.linalg.lstsq(W, few[3].reshape(-1), rcond=None)[0]
-    seconds = time.perf_counter() - start
-    print(
-        f"lstsq      {options.stacked:>10} samples  {seconds:8.2f} s  {1e6 * seconds / options.stacked:8.2f} s/million  peak {peak():.2f} GB"
-    )
+    line("lstsq", options.stacked, time.perf_counter() - start)
     start = time.perf_counter()
     fit.fit_chunks([few])
-    seconds = time.perf_counter() - start
-    print(
-        f"streaming  {options.stacked:>10} samples  {seconds:8.2f} s  largest difference {np.abs(fit.coef_ - x).max():.2e}"
-    )
+    line("streaming", options.stacked, time.perf_counter() - start)
+    print(f"largest difference of a parameter: {np.abs(fit.coef_ - x).max():.2e}")
 
 
 if __name__ == "__main__":

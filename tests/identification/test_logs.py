@@ -173,3 +173,15 @@ def test_logs_without_rates_need_a_cutoff(recorded, tmp_path):
     assert np.abs(fit.coef_ - fit.model.prior).max() < 0.02
     with pytest.raises(InputError, match="No logs"):
         fit_logs(fit, [])
+
+
+def test_joint_or_coordinate_names_both_find_the_columns(tmp_path, arrays):
+    from kane.identification.torque_model import torque_model
+    from kane.robots import load
+
+    model = torque_model(load("puma560"))
+    assert model.joints[0] == "joint1" and model.log_names[0] == ("joint1", "q1")
+    values = np.random.default_rng(0).normal(size=(5, 6))
+    for style in ("joint{}_position", "q{}", "position_q{}", "pos{}"):
+        write_csv(tmp_path / "log.csv", {style.format(k + 1): values[:, k] for k in range(6)})
+        assert np.array_equal(read_log(tmp_path / "log.csv", model.log_names).q, values)

@@ -1,4 +1,6 @@
-"""Whole arms with friction, encoder steps, torque ripple and noise at 1 kHz: honest deviations, small errors, real bodies."""
+"""Whole arms with friction, encoder steps, torque ripple and noise at 1 kHz: honest deviations, small errors, real
+bodies.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -6,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import pytest
-from identification.arms import rough
 
+from identification.arms import rough
 from kane.formats.urdf import read_urdf
 from kane.identification.identifier import Identifier
 from kane.identification.pseudo import is_physical
@@ -71,7 +73,8 @@ def test_parameters_are_within_their_deviations(make):
         scores.append((fit.coef_ - truth) / fit.coef_std_)
         plain = model.torque(*unseen, fit.coef_) - expected
         assert (np.sqrt((plain**2).mean(axis=0)) < 0.01 * np.ptp(expected, axis=0)).all()
-        bodies = fit.consistent_.full[: 10 * (sum(not n.endswith(".Im") for n in model.base.full) // 10)].reshape(-1, 10)
+        rotors = sum(name.endswith(".Im") for name in model.base.full)
+        bodies = fit.consistent_.full[: len(model.base.full) - rotors].reshape(-1, 10)
         assert all(is_physical(b) for b in bodies)
         mended = fit.predict(*unseen) - expected
         assert (np.sqrt((mended**2).mean(axis=0)) < 0.015 * np.ptp(expected, axis=0)).all()

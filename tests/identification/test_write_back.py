@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from identification.arms import fourier, rough, spatial
 
+from identification.arms import fourier, rough, spatial
 from kane.errors import InputError, UnsupportedError
 from kane.formats.toml import read_toml, write_toml
 from kane.formats.urdf import read_urdf

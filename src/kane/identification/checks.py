@@ -83,7 +83,8 @@ def _not_finite(model: TorqueModel, arrays: dict[str, Array]) -> Iterator[Findin
         bad = np.argwhere(~np.isfinite(a))
         if len(bad):
             sample, column = (int(i) for i in bad[0])
-            joint = (model.coordinates if name == "q" else model.joints)[column]
+            label = model.coordinates[column] if name == "q" else model.speeds[column]
+            joint = dict(zip(model.speeds, model.joints, strict=True)).get(label, label)
             yield Finding(
                 "nan", f"{name} of joint {joint!r} is {a[sample, column]} at sample {sample} ({len(bad)} such values).",
                 joint, sample,
@@ -155,7 +156,7 @@ def _match(a: Array, b: Array) -> tuple[Array, Array]:
 
 def _column_of_speed(model: TorqueModel) -> list[int | None]:
     """For each speed the place of the coordinate whose rate it is."""
-    return [model.coordinates.index(name) if name in model.coordinates else None for name in model.joints]
+    return [model.coordinates.index(name) if name in model.coordinates else None for name in model.speeds]
 
 
 def limits_of(model: TorqueModel) -> list[Limits]:
@@ -166,7 +167,7 @@ def limits_of(model: TorqueModel) -> list[Limits]:
         if joint.mimic is None
         for name in joint_type(joint).speeds(joint)
     }
-    return [by_speed.get(name, Limits()) for name in model.joints]
+    return [by_speed.get(name, Limits()) for name in model.speeds]
 
 
 def _limits(model: TorqueModel, arrays: dict[str, Array]) -> Iterator[Finding]:
@@ -253,7 +254,7 @@ def _units_by_trial(
     """The one change of units with which the log fits best, when it fits much better."""
     q, qd, qdd, tau = log
     turning = [j for j, place in enumerate(_column_of_speed(model)) if place is not None and model.angles[place]]
-    at = [model.coordinates.index(model.joints[j]) for j in turning]
+    at = [model.coordinates.index(model.speeds[j]) for j in turning]
     groups = [(turning, at), *(([j], [i]) for j, i in zip(turning, at, strict=True) if len(turning) > 1)]
     best, text, worst = 0.5 * plain, "", (0, 0)
     for joints, columns in groups if model.nv <= 12 else groups[:1]:

@@ -39,11 +39,11 @@ class IdentificationWarning(UserWarning):
 class Identifier:
     """Base parameters, rotor inertia and friction by least squares on tau = W x.
 
-    robot: a Mechanism.  rotors: "given", "all", "none".  friction: "given", "all", "none" or kinds ("viscous",
-    "coulomb", "offset"). method: "ols", "wls" (each joint by its noise), "irls" (also against outliers).
-    coulomb_width: speed within which Coulomb friction is linear.  correlated: deviations allow for noise that is
-    correlated in time (None: for 2000 samples and more).  consistent: predictions come from the fit of real bodies,
-    which `prior_weight` holds near the description.  accept: kinds of findings not to refuse.
+    robot: a Mechanism, or what has one as `mechanism`.  rotors: "given", "all", "none".  friction: "given", "all",
+    "none" or kinds ("viscous", "coulomb", "offset"). method: "ols", "wls" (each joint by its noise), "irls" (also
+    against outliers). coulomb_width: speed within which Coulomb friction is linear.  correlated: deviations allow for
+    noise that is correlated in time (None: for 2000 samples and more).  consistent: predictions come from the fit of
+    real bodies, which `prior_weight` holds near the description.  accept: kinds of findings not to refuse.
 
     Learned: coef_, coef_std_, names_, formulas_, correlation_, covariance_, sigma_ (residual deviation of each joint),
     condition_, scaled_condition_, unknown_ (parameters that this motion does not determine, and why), findings_,
@@ -52,7 +52,7 @@ class Identifier:
     """
 
     def __init__(  # noqa: PLR0913  (scikit-learn: every setting is an argument here)
-        self, robot: Mechanism, *, rotors: Rotors = "given", friction: Friction = "given", method: Method = "ols",
+        self, robot: Any, *, rotors: Rotors = "given", friction: Friction = "given", method: Method = "ols",
         coulomb_width: float = 0.0, correlated: bool | None = None, consistent: bool = False,
         prior_weight: float = PRIOR, accept: Sequence[str] = (),
     ) -> None:  # fmt: skip
@@ -84,7 +84,8 @@ class Identifier:
     def model(self) -> TorqueModel:
         """The linear model; derived and compiled at its first use."""
         if self._model is None:
-            self._model = torque_model(self.robot, self.rotors, self.friction, self.coulomb_width)
+            mechanism = getattr(self.robot, "mechanism", self.robot)
+            self._model = torque_model(mechanism, self.rotors, self.friction, self.coulomb_width)
         return self._model
 
     # fitting

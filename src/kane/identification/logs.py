@@ -19,6 +19,7 @@ import numpy as np
 from kane.errors import FormatError, MissingExtraError, UnknownNameError
 
 Array = np.ndarray[Any, np.dtype[Any]]
+Name = str | Sequence[str]
 CHUNK = 50_000  # samples
 KINDS: dict[str, tuple[str, ...]] = {
     "q": ("q", "position", "pos", "angle", "theta"),
@@ -46,8 +47,8 @@ class Log:
         return len(self.q)
 
 
-def read_log(path: str | Path, joints: Sequence[str]) -> Log:
-    """The whole log, columns by joint name (or by number: q1, q2, ...).
+def read_log(path: str | Path, joints: Sequence[Name]) -> Log:
+    """The whole log, columns by joint name (one, or several to try) or by number: q1, q2, ...
 
     Raises FormatError for a file that cannot be read, UnknownNameError for a joint without a column, MissingExtraError.
     """
@@ -64,7 +65,7 @@ def read_log(path: str | Path, joints: Sequence[str]) -> Log:
     return replace(parts[0], t=joined("t"), q=q, qd=joined("qd"), qdd=joined("qdd"), tau=joined("tau"))
 
 
-def iter_log(path: str | Path, joints: Sequence[str], rows: int = CHUNK) -> Iterator[Log]:
+def iter_log(path: str | Path, joints: Sequence[Name], rows: int = CHUNK) -> Iterator[Log]:
     """The log in chunks of at most `rows` samples: memory does not grow with the file (npz and MAT are read whole)."""
     path = Path(path)
     reader = READERS.get("" if path.is_dir() else path.suffix.lower())
@@ -75,9 +76,10 @@ def iter_log(path: str | Path, joints: Sequence[str], rows: int = CHUNK) -> Iter
         )  # fmt: skip
     if not path.exists():
         raise FormatError("The log does not exist.", file=str(path), remedy="Check the path.")
+    names = tuple((j,) if isinstance(j, str) else tuple(j) for j in joints)
     start = 0
     for columns in reader(path, rows):
-        log = _arranged(columns, tuple(joints), str(path), start)
+        log = _arranged(columns, names, str(path), start)
         start += len(log)
         yield log
 
@@ -85,8 +87,9 @@ def iter_log(path: str | Path, joints: Sequence[str], rows: int = CHUNK) -> Iter
 # columns to arrays
 
 
-def _arranged(columns: Mapping[str, Array], joints: tuple[str, ...], source: str, start: int) -> Log:
+def _arranged(columns: Mapping[str, Array], names: tuple[tuple[str, ...], ...], source: str, start: int) -> Log:
     """Columns, or whole arrays "q" (n, joints), put in the order of the joints."""
+    joints = tuple(several[0] for several in names)
     arrays: dict[str, Array | None] = {}
     for kind, words in KINDS.items():
         whole = next((columns[w] for w in words if w in columns and np.ndim(columns[w]) == 2), None)
@@ -98,7 +101,7 @@ def _arranged(columns: Mapping[str, Array], joints: tuple[str, ...], source: str
                 )  # fmt: skip
             arrays[kind] = np.asarray(whole, dtype=np.float64)
             continue
-        found = [_column(columns, words, j, k) for k, j in enumerate(joints)]
+        found = [_column(columns, words, several, k) for k, several in enumerate(names)]
         missing = [j for j, f in zip(joints, found, strict=True) if f is None]
         if len(missing) == len(joints):
             arrays[kind] = None
@@ -119,21 +122,21 @@ def _arranged(columns: Mapping[str, Array], joints: tuple[str, ...], source: str
     return Log(joints, t, arrays["q"], arrays["qd"], arrays["qdd"], arrays["tau"], source, start)
 
 
-def _column(columns: Mapping[str, Array], words: Sequence[str], joint: str, number: int) -> str | None:
-    """The column of a quantity of a joint: by its name, else by its number (1, 2, ...)."""
-    plain = {re.sub(r"[^0-9a-z]+", "", name.lower()): name for name in columns}
-    own = re.sub(r"[^0-9a-z]+", "", joint.lower())
-    bare = own[1:] if re.fullmatch(r"q\d+", own) else None  # coordinates named q1, q2, ...
-    keys = [own, *((bare,) if bare else ())]
-    for word in words:
-        for key in keys:
+def _column(columns: Mapping[str, Array], words: Sequence[str], joint: Sequence[str], number: int) -> str | None:
+    """The column of a quantity of a joint: by one of its names, else by its number (1, 2, ...)."""
+    plain = {_plain(name): name for name in columns}
+    keys = [_plain(name) for name in joint]
+    keys += [key[1:] for key in keys if re.fullmatch(r"q\d+", key)]  # coordinates named q1, q2, ...
+    for key in keys:
+        for word in words:
             for text in (f"{word}{key}", f"{key}{word}"):
                 if text in plain:
                     return plain[text]
-    for word in words:
-        if f"{word}{number + 1}" in plain and not any(plain.get(f"{word}{k}") for k in keys):
-            return plain[f"{word}{number + 1}"]
-    return None
+    return next((plain[f"{word}{number + 1}"] for word in words if f"{word}{number + 1}" in plain), None)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^0-9a-z]+", "", name.lower())
 
 
 # readers: path, rows -> chunks of columns

@@ -36,7 +36,7 @@ def motion_limits(model: TorqueModel, **given: Sequence[float] | float) -> Motio
     InputError for a lower limit above the upper one.
     """
     n = model.nv
-    if model.coordinates != model.joints:
+    if model.coordinates != model.speeds:
         raise InputError(
             "Motions are designed for joints of one degree of freedom.", name="robot",
             remedy="Fix the base, or give the motion yourself.",

@@ -30,7 +30,7 @@ def log_factors(model: TorqueModel, path: str | Path, cutoff: float | None = Non
     """
     if cutoff is None:
         return merged(_plain(model, path))
-    log = read_log(path, model.joints)
+    log = read_log(path, model.log_names)
     tau = _required(log, "tau")
     t = _required(log, "t")
     refuse(broken_samples(model, log.q, np.zeros_like(tau), np.zeros_like(tau), tau, t))
@@ -41,7 +41,7 @@ def log_factors(model: TorqueModel, path: str | Path, cutoff: float | None = Non
 
 
 def _plain(model: TorqueModel, path: str | Path) -> Iterator[Factors]:
-    for log in iter_log(path, model.joints):
+    for log in iter_log(path, model.log_names):
         qd, qdd, tau = (_required(log, name) for name in ("qd", "qdd", "tau"))
         refuse(broken_samples(model, log.q, qd, qdd, tau))
         for q, *rates, torque in chunks_of(log.q, qd, qdd, tau, blocks=1):

@@ -38,13 +38,15 @@ class FrictionColumn:
 class TorqueModel:
     """W (..., nv, k) with tau = W x; x: base parameters (base.names), then friction ("joint.viscous", ...).
 
-    Coulomb columns are sign(qd), or qd / width within `width` of zero speed.  joints: the name of each row's speed.
+    Coulomb columns are sign(qd), or qd / width within `width` of zero speed.  speeds: the name of each row; joints:
+    that of its joint (of the speed itself where a joint has several).
     """
 
     mechanism: Mechanism
     base: BaseParameters
     friction: tuple[FrictionColumn, ...]
     joints: tuple[str, ...]
+    speeds: tuple[str, ...]
     coordinates: tuple[str, ...]
     angles: tuple[bool | None, ...]
     width: float
@@ -67,12 +69,17 @@ class TorqueModel:
         return np.array([*self.base.values, *(c.value for c in self.friction)])
 
     @property
+    def log_names(self) -> tuple[tuple[str, ...], ...]:
+        """What each joint may be called in a log: its name, or that of its coordinate."""
+        return tuple((j,) if j == s else (j, s) for j, s in zip(self.joints, self.speeds, strict=True))
+
+    @property
     def nq(self) -> int:
         return len(self.coordinates)
 
     @property
     def nv(self) -> int:
-        return len(self.joints)
+        return len(self.speeds)
 
     def regressor(self, q: Any, qd: Any, qdd: Any) -> Array:
         """W (n, nv, k) at n states: q (n, nq), qd and qdd (n, nv)."""
@@ -142,9 +149,11 @@ def torque_model(
     inputs = [system.input(name) for name in ("q", "qd", "qdd")]
     program = build_program(system.g, "base_regressor", inputs, [("Y", (system.nv, base.count), refs)])
     coordinates = system.k.coordinates
+    single = {names[0]: j.name for j in mechanism.joints if len(names := joint_type(j).speeds(j)) == 1 and not j.mimic}
+    joints = tuple(single.get(name, name) for name in coordinates.speeds)
     return TorqueModel(
-        mechanism, base, friction_columns(system, friction), coordinates.speeds, coordinates.names, coordinates.angles,
-        width, rotors, compile_program(program),
+        mechanism, base, friction_columns(system, friction), joints, coordinates.speeds, coordinates.names,
+        coordinates.angles, width, rotors, compile_program(program),
     )  # fmt: skip
 
 
