@@ -29,6 +29,7 @@ class Alternatives(Graph):
 
     def __init__(self, field: Field | None = None) -> None:
         self.ways: dict[int, list[Way]] = {}
+        self.trace: dict[int, Way] | None = None  # first way of each value asked for since it was set
         self._known: set[tuple[int, str, Ref, Ref]] = set()
         super().__init__(field)
 
@@ -53,11 +54,33 @@ class Alternatives(Graph):
             self._record(ref, "div", a, b)
         return ref
 
+    def sin(self, a: Ref) -> Ref:
+        """The sine of an angle."""
+        ref = super().sin(a)
+        self._record_function(ref, "sin", a)
+        return ref
+
+    def cos(self, a: Ref) -> Ref:
+        """The cosine of an angle."""
+        ref = super().cos(a)
+        self._record_function(ref, "cos", a)
+        return ref
+
+    def _record_function(self, ref: Ref, op: str, a: Ref) -> None:
+        node, way = ref >> 1, Way(op, (a,), ref & 1)
+        if self.level[node] == STATE and (node, op, a, 0) not in self._known:
+            self._known.add((node, op, a, 0))
+            self.ways.setdefault(node, []).append(way)
+        if self.trace is not None and self.level[node] == STATE:
+            self.trace.setdefault(node, way)
+
     def _record(self, ref: Ref, op: str, a: Ref, b: Ref) -> None:
         node = ref >> 1
         if self.level[node] != STATE or a >> 1 == node or b >> 1 == node:
             return
         way = Way(op, (a, b), ref & 1)
+        if self.trace is not None:
+            self.trace.setdefault(node, way)
         if op == "mul":
             a, b = a & ~1, b & ~1
         key = (node, op, a, b) if op == "div" or a < b else (node, op, b, a)

@@ -25,9 +25,10 @@ from kane.rewrite.alternatives import Alternatives, load, written
 from kane.rewrite.pairs import saturate
 from kane.rewrite.select import Selection, anneal
 from kane.search.formulation import Formulation, descend, formulated, operations, wander
-from kane.search.tasks import BUILDS, serves
+from kane.search.tasks import BUILDS, explicit_programs, serves
 
 Effort = Literal["low", "normal", "high"]
+EXPLICIT = ("mass_matrix", "gravity_forces", "forward_dynamics")  # tasks that may borrow from the explicit model
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +186,7 @@ class _Search:
             if cost(program) > cost(found.program):
                 graph, outputs = Alternatives(), None
         outputs = outputs or load(found.program, graph)
-        selection = Selection(graph, [ref for refs in outputs for ref in refs], {})
+        selection = self._start(graph, [ref for refs in outputs for ref in refs])
         steps = self.budget.steps * len(selection.way)
         anneal(selection, self.seed, steps, self.budget.heat)
         found = found.better(self.task, "all forms side by side", written(graph, found.program, outputs, selection.way))
@@ -195,6 +196,19 @@ class _Search:
             step = f"sums and products of other values, round {number + 1}"
             found = found.better(self.task, step, written(graph, found.program, outputs, selection.way))
         return found
+
+    def _start(self, graph: Alternatives, outputs: list[Ref]) -> Selection:
+        """The ways as first built, or with those of the explicit mass matrix and gravity where that is cheaper."""
+        selection = Selection(graph, outputs, {})
+        explicit = explicit_programs(self.mechanism, self.parameters) if self.task in EXPLICIT else None
+        for program in (explicit.mass_matrix, explicit.gravity) if explicit else ():
+            graph.trace = {}
+            load(program, graph)
+            other = Selection(graph, outputs, graph.trace)
+            if other.price < selection.price:
+                selection = other
+        graph.trace = None
+        return selection
 
     def _anneal(self, selection: Selection, steps: int, seed: int) -> None:
         """The best of several local searches from the same selection."""

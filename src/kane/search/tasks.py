@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from kane.equations.composite import mass_matrix
 from kane.equations.forward import elimination_order, factorise, solve
-from kane.equations.system import System
+from kane.equations.system import Parameters, System
 from kane.equations.tasks.task import Outputs
+from kane.errors import KaneError
+from kane.explicit.model import explicit_model
+from kane.explicit.program import program
 from kane.graph.arena import Ref
+from kane.graph.program import Program
 from kane.kinematics import vectors as v
 from kane.kinematics.vectors import Vec
+from kane.mechanism.model import Mechanism
 from kane.search.recursion import Form, ask_for_all, inverse_dynamics
 
 Forms = Mapping[int, Form]
@@ -75,6 +81,25 @@ def _forward(system: System, forms: Forms, every: bool) -> Outputs:
     factor = factorise(g, M, elimination_order(system.k), system.k.coordinates.speeds)
     right = [g.sub(t, b) for t, b in zip(system.vector("tau"), bias, strict=True)]
     return [("qdd", (system.nv,), solve(g, factor, right))]
+
+
+@dataclass(frozen=True, slots=True)
+class Explicit:
+    """The explicit model of a mechanism as programs that other programs may borrow values from."""
+
+    mass_matrix: Program
+    gravity: Program
+
+
+def explicit_programs(mechanism: Mechanism, parameters: Parameters) -> Explicit | None:
+    """Mass matrix and gravity from the explicit model, with the symbols of the recursion; None where there is none."""
+    if parameters != "numeric":
+        return None
+    try:
+        model = explicit_model(mechanism)
+    except (KaneError, ValueError):
+        return None
+    return Explicit(program(model, "mass_matrix"), program(model, "gravity_forces"))
 
 
 BUILDS: dict[str, Build] = {
