@@ -57,7 +57,7 @@ def _judged(mechanism: Mechanism, nonphysical: Literal["refuse", "accept"]) -> M
             remedy=OVERRIDE,
         )
     check_massless(mechanism)
-    notes = lumped_notes(found_bodies)
+    notes = lumped_notes(found_bodies, mechanism)
     notes += [Note("nonphysical", f"link {_label(b, heavy)}: {text}", heavy[0], b.line) for b, heavy, text in found]
     said = set(mechanism.report.notes)
     fresh = tuple(note for note in notes if note not in said)

@@ -321,7 +321,7 @@ def lump(mechanism: Mechanism) -> Mechanism:
     )
     frames = tuple(Frame(name, head, places[name]) for name, head in heads.items() if name != head)
     moved = tuple(replace(fr, link=heads[fr.link], placement=places[fr.link] + fr.placement) for fr in mechanism.frames)
-    fresh = (note for note in lumped_notes(bodies(mechanism)) if note not in mechanism.report.notes)
+    fresh = (note for note in lumped_notes(bodies(mechanism), mechanism) if note not in mechanism.report.notes)
     report = replace(mechanism.report, notes=mechanism.report.notes + tuple(fresh))
     return replace(mechanism, links=tuple(links), joints=joints, frames=moved + frames, report=report)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from math import fsum
 
 import numpy as np
 
@@ -171,23 +173,36 @@ def is_numeric(
     )
 
 
-def lumped_notes(found: Sequence[Body]) -> list[Note]:
-    """A note for each body of several links."""
-    return [
-        Note("lumped", f"{', '.join(map(repr, others))} into {body.link!r}", body.link)
-        for body in found
-        if (others := [name for name in body.links if name != body.link])
-    ]
+def lumped_notes(found: Sequence[Body], mechanism: Mechanism) -> list[Note]:
+    """A note for each body of several links: which are lumped into the first that has inertia (else into the head)."""
+    heavy = {link.name for link in mechanism.links if link.inertia is not None}
+    notes = []
+    for body in found:
+        if len(body.links) > 1:
+            first = next((name for name in body.links if name in heavy), body.link)
+            others = ", ".join(repr(name) for name in body.links if name != first)
+            notes.append(Note("lumped", f"{others} into {first!r}", first))
+    return notes
 
 
 def total_mass(mechanism: Mechanism) -> float:
     """The mass of all links, kg."""
-    return float(sum(body.mass for body in bodies(mechanism)))
+    return _mass(mechanism, [link.inertia for link in mechanism.links])
 
 
 def moving_mass(mechanism: Mechanism) -> float:
     """The mass of the links that can move, kg: the root link and what is fixed to it are left out."""
-    return float(sum(body.mass for body in bodies(mechanism) if body.moving))
+    heads = body_heads(mechanism)
+    still = heads[mechanism.root]
+    return _mass(mechanism, [link.inertia for link in mechanism.links if heads[link.name] != still])
+
+
+def _mass(mechanism: Mechanism, inertias: Sequence[Inertia | None]) -> float:
+    """The sum of masses, exact where they are rational."""
+    masses = [inertia.mass for inertia in inertias if inertia is not None]
+    exact = sum((m for m in masses if isinstance(m, Fraction)), Fraction(0))
+    values = values_of(mechanism)
+    return fsum([float(exact), *(m.evaluate(values) for m in masses if isinstance(m, Formula))])
 
 
 def _places(
