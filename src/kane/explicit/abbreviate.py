@@ -26,6 +26,7 @@ from kane.explicit.select import operations, select
 from kane.graph.program import OperationCounts, Program
 
 Rule = Literal["certified", "paper"]
+Matrix = Literal["A", "B", "C", "g"]
 ELEMENT_SHARE, CONSTANT_SHARE = 0.01, 0.001  # the paper's rule
 _EXPONENTS = (2.0, 1.0, 0.5, 0.25)  # starts of the search, by effort
 TRIES = 32  # orders in which the final program is factored
@@ -55,7 +56,7 @@ class Significance:
     constant_share: of the largest constant term of the same joint.  element: "a12", "b2,34", "c31", "g2" as (matrix, row, column).
     """
 
-    matrix: Literal["A", "B", "C", "g"]
+    matrix: Matrix
     row: int
     column: int
     term: Term
@@ -68,7 +69,7 @@ class Significance:
 class Abbreviated:
     """A shorter model, its program and what is proved of it.
 
-    model: A, B, C and g with the terms that are kept.  dropped: the others, as (matrix, row, column, term).
+    model: A, B, C and g with the terms that are kept; A need not be symmetric, each joint has its own tolerance.  dropped: the others.
     """
 
     model: ExplicitModel
@@ -85,29 +86,34 @@ class Abbreviated:
         return self.program.counts
 
 
-def significance(model: ExplicitModel, ranges: Ranges | None = None) -> tuple[Significance, ...]:
+def significance(model: ExplicitModel, ranges: Ranges | None = None, lower: bool = False) -> tuple[Significance, ...]:
     """For each term of each element its largest share over the joint ranges (the whole turn where `ranges` is not given)."""
     constants = constant_values(model)
     largest = _largest_constants(model, constants)
     result = []
-    for matrix, row, column, expression in elements(model):
+    for matrix, row, column, expression in elements(model, lower):
         sizes = [abs(float(t.ratio) * constants[t.constant]) * greatest(t.factors, ranges) for t in expression]
         top = max(sizes, default=0.0)
         for t, size in zip(expression, sizes, strict=True):
             constant = largest[row] if matrix != "g" else 0.0
             result.append(
                 Significance(
-                    matrix, row, column, t, size, size / top if top else 0.0, size / constant if constant else float("inf")
+                    matrix, row, column, t, size, _share(size, top), _share(size, constant) if constant else float("inf")
                 )
             )
     return tuple(result)
 
 
-def elements(model: ExplicitModel) -> list[tuple[Literal["A", "B", "C", "g"], int, int, Expression]]:
-    """All elements: A (upper triangle), B, C and g."""
+def _share(size: float, whole: float) -> float:
+    """size / whole; 1 where slides without a range make both infinite."""
+    return 1.0 if whole == float("inf") else size / whole if whole else 0.0
+
+
+def elements(model: ExplicitModel, lower: bool = False) -> list[tuple[Matrix, int, int, Expression]]:
+    """All elements: A (upper triangle; `lower`: all of it), B, C and g."""
     n = model.n
-    result: list[tuple[Literal["A", "B", "C", "g"], int, int, Expression]] = []
-    result += [("A", i, j, model.A[i][j]) for i in range(n) for j in range(i, n)]
+    result: list[tuple[Matrix, int, int, Expression]] = []
+    result += [("A", i, j, model.A[i][j]) for i in range(n) for j in range(0 if lower else i, n)]
     result += [("B", i, k, model.B[i][k]) for i in range(n) for k in range(len(model.b_columns))]
     result += [("C", i, j, model.C[i][j]) for i in range(n) for j in range(n)]
     result += [("g", i, 0, model.g[i]) for i in range(n)]
@@ -284,7 +290,7 @@ def _certified(model: ExplicitModel, tolerance: float, ranges: Ranges, effort: i
     _, kept, proved = best
     short_form = replace(form, pieces=tuple(p for k, p in enumerate(form.pieces) if k in kept))
     short = _model_of(model, short_form)
-    gone = _dropped(model, short)
+    gone = _dropped(model, short, ranges)
     return Abbreviated(short, "certified", tolerance, ranges, proved, gone, inverse_dynamics_program(short, short_form, TRIES))
 
 
@@ -316,9 +322,9 @@ def _joint_terms(form: Absolute, piece: Piece) -> list[tuple[int, Motion, Fracti
     return [(i, m, piece.term.ratio * Fraction(w)) for i, m, w, _ in joint_parts(form, unit, np.ones(1))]
 
 
-def _dropped(model: ExplicitModel, short: ExplicitModel) -> tuple[Significance, ...]:
+def _dropped(model: ExplicitModel, short: ExplicitModel, ranges: Ranges) -> tuple[Significance, ...]:
     """Terms of the full model that the short one does not have with the same weight."""
-    kept = {(m, i, j): {(t.constant, t.factors): t.ratio for t in e} for m, i, j, e in elements(short)}
+    kept = {(m, i, j): {(t.constant, t.factors): t.ratio for t in e} for m, i, j, e in elements(short, True)}
     return tuple(
-        s for s in significance(model) if kept[s.matrix, s.row, s.column].get((s.term.constant, s.term.factors)) != s.term.ratio
+        s for s in significance(model, ranges, True) if kept[s.matrix, s.row, s.column].get((s.term.constant, s.term.factors)) != s.term.ratio
     )

@@ -93,9 +93,7 @@ def expression_value(expression: Expression, constants: Array, waves: Waves) -> 
 
 def mass_matrix(model: ExplicitModel, q: Any, parameters: Mapping[str, float] | None = None) -> Array:
     """A(q), (..., n, n)."""
-    waves, constants = Waves(np.asarray(q, dtype=float)), constant_values(model, parameters)
-    upper = {(i, j): expression_value(model.A[i][j], constants, waves) for i in range(model.n) for j in range(i, model.n)}
-    return np.stack([np.stack([upper[min(i, j), max(i, j)] for j in range(model.n)], -1) for i in range(model.n)], -2)
+    return _rows(model, model.A, q, parameters)
 
 
 def gravity(model: ExplicitModel, q: Any, parameters: Mapping[str, float] | None = None) -> Array:
@@ -116,7 +114,8 @@ def c_matrix(model: ExplicitModel, q: Any, parameters: Mapping[str, float] | Non
 
 def _rows(model: ExplicitModel, rows: Sequence[Sequence[Expression]], q: Any, parameters: Mapping[str, float] | None) -> Array:
     waves, constants = Waves(np.asarray(q, dtype=float)), constant_values(model, parameters)
-    made = [[expression_value(e, constants, waves) for e in row] for row in rows]
+    unique = {e: expression_value(e, constants, waves) for row in rows for e in row}
+    made = [[unique[e] for e in row] for row in rows]
     shape = waves.q.shape[:-1]
     return np.stack([np.stack(row, -1) if row else np.zeros((*shape, 0)) for row in made], -2)
 

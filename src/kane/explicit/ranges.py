@@ -118,14 +118,14 @@ def smallest_diagonal(model: ExplicitModel, ranges: Ranges) -> tuple[float, ...]
         axes = [np.linspace(box.lower[k], box.upper[k], steps) if k in used else np.zeros(1) for k in range(model.n)]
         points = np.stack([m.ravel() for m in np.meshgrid(*axes, indexing="ij")], axis=-1)
         step = np.array([(box.upper[k] - box.lower[k]) / (steps - 1) if k in used else 0.0 for k in range(model.n)])
-        for _ in range(40):
+        for _ in range(60):
             value = expression_value(model.A[i][i], constants, Waves(points))
-            best = points[np.argsort(value, kind="stable")[:4]]
+            best = points[np.argsort(value, kind="stable")[:64]]
             moves = np.array([(k, sign) for k in used for sign in (-1, 1)]).reshape(-1, 2)
             shifts = np.zeros((len(moves) + 1, model.n))
             for row, (k, sign) in enumerate(moves):
                 shifts[row + 1, k] = sign * step[k] / 2
             points = np.clip((best[:, None, :] + shifts[None, :, :]).reshape(-1, model.n), box.lower, box.upper)
-            step = step * 0.7
+            step = step * 0.8
         result.append(float(value.min()))
     return tuple(result)

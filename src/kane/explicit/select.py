@@ -16,6 +16,7 @@ from kane.explicit.program import inverse_dynamics_program
 from kane.explicit.ranges import Ranges
 
 SAMPLES = 1500
+_EXCHANGED = 100  # pieces up to which exchanges are tried: each one factors the whole program
 Part = tuple[int, Motion, float, Product]
 
 
@@ -65,7 +66,7 @@ def select(
     work = [len(p.term.factors) + len(p.motion) + 1 for p in form.pieces]
     for k in sorted(kept, key=lambda k: (shares[k] / work[k] ** exponent, k)):
         _drop(errors, parts[k], products[k], budget, kept, k)
-    for _ in range(rounds):
+    for _ in range(rounds if len(kept) <= _EXCHANGED else 0):
         before = set(kept)
         _exchange(model, form, parts, products, errors, budget, kept)
         if kept == before:

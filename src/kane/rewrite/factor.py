@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import heapq
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -81,8 +82,8 @@ class Factored:
             for variable in p.weight[1]:
                 constant = graph.mul(constant, value(variable))
             result = graph.one
-            for variable in p.literals:
-                result = graph.mul(result, value(variable))
+            for variable, power in Counter(p.literals).items():
+                result = graph.mul(result, graph.power(value(variable), power))
             result = graph.mul(constant, result) if p.literals else constant
             return result ^ (p.sign < 0)
 
