@@ -15,6 +15,7 @@ from kane.errors import FormatError, MissingExtraError, NumberError, Unsupported
 from kane.formats.mjcf_shapes import shapes
 from kane.formats.mjcf_values import angle, frames, in_radians, placement, rational, through, turns, vector
 from kane.formats.source import Source, content_of
+from kane.formats.urdf_parts import flatten_mimics
 from kane.formats.xml import Element, parse_xml
 from kane.mechanism import formula as f
 from kane.mechanism.joints import about, along
@@ -320,8 +321,6 @@ class _Reader:
                 )
 
     def finish(self) -> Mechanism:
-        from kane.formats.urdf_parts import flatten_mimics
-
         self._equalities()
         check_tree(self.links, self.joints, self.file)
         joints = flatten_mimics(self.joints, self.file)

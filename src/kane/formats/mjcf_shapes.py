@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kane.errors import KaneError
-from kane.formats.mjcf_values import placement, vector
+from kane.formats.mjcf_values import placement, rational, vector
 from kane.mechanism.joints import about
 from kane.mechanism.model import Geometry, Placement, Translate
 from kane.mechanism.numeric import skew
@@ -55,6 +55,4 @@ def _between(ends: np.ndarray[Any, Any]) -> tuple[Placement, float]:
     tilt = float(np.arctan2(np.linalg.norm(axis), step[2]))
     if np.linalg.norm(axis) < 1e-12 * length:
         axis = np.array([1.0, 0.0, 0.0])
-    from kane.formats.mjcf_values import rational
-
     return (move, *about(vector(axis), rational(tilt))), length

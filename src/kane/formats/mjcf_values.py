@@ -11,7 +11,7 @@ import numpy as np
 from kane.errors import NumberError
 from kane.formats.values import pi_multiple
 from kane.mechanism import formula as f
-from kane.mechanism.exact import pose
+from kane.mechanism.exact import apply, plus, pose
 from kane.mechanism.formula import Scalar
 from kane.mechanism.joints import about
 from kane.mechanism.model import Axis, Move, Placement, QuaternionTurn, Translate, Turn, Vector
@@ -132,8 +132,6 @@ def through(moves: Placement, point: Vector, direction: Vector) -> tuple[Vector,
     """A point and a direction given behind the moves, seen from before them."""
     if not moves:
         return point, direction
-    from kane.mechanism.exact import apply, plus
-
     R, p = pose(moves)
     return plus(p, apply(R, point)), apply(R, direction)
 

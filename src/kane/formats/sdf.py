@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from kane.errors import FormatError, NumberError, TopologyError, UnsupportedError
@@ -47,8 +47,6 @@ def read_sdf(source: Source, *, base: str = "fixed", snap: float = 1e-11, strict
     base: "floating" puts the root link on a floating joint; "fixed" holds it where its pose says, whatever the model's
     own <static>.  Raises FormatError, NumberError, TopologyError, UnsupportedError with file and line.
     """
-    from dataclasses import replace
-
     data, file = content_of(source)
     root = parse_xml(data, file)
     models = [e for holder in (root, *root.all("world")) for e in holder.all("model")] or (
