@@ -37,7 +37,7 @@ def pendulum(n: int) -> Equations:
         point = point.locate_new(f"P{k + 1}", lengths[k] * frame.x)
         s.particle(f"bob{k}", point, m[k + 1])
     s.gravity(-lengths[n] * s.N.y)
-    e = kane_equations(s.mechanism())
+    e = kane_equations(s.mechanism(), runs=True)
     mass_and_bias(e)
     return e
 
@@ -66,7 +66,7 @@ def arm(n: int) -> Equations:
         s.body(f"body{k}", frame, centre, p["m"], inertia)
         point = point.locate_new(f"P{k}", frame.vector(p["lx"], 0, p["lz"]))
     s.gravity(s.N.z * "-g")
-    e = kane_equations(s.mechanism())
+    e = kane_equations(s.mechanism(), runs=True)
     mass_and_bias(e)
     return e
 

@@ -201,7 +201,7 @@ def same(g, a, b):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_random_mechanisms(seed):
-    e = kane_equations(random_system(seed).mechanism(), parameters=())
+    e = kane_equations(random_system(seed).mechanism(), parameters=(), runs=bool(seed % 2))
     assert same(e.graph, e.inertia, lagrange(e))
     assert same(e.graph, e.inertia, gibbs_appell(e))
     assert same(e.graph, e.active, virtual_work(e))
@@ -211,7 +211,7 @@ def test_random_mechanisms(seed):
 @pytest.mark.parametrize("seed", range(6))
 def test_accelerations_agree_to_rounding(seed):
     """Backward error |M udot + h - F| against |M||udot| + |h| + |F| with Lagrange's own matrices, below 1e-12."""
-    e = kane_equations(random_system(seed).mechanism(), parameters=())
+    e = kane_equations(random_system(seed).mechanism(), parameters=(), runs=bool(seed % 2))
     g, n = e.graph, len(e.inertia)
     rng = np.random.default_rng(seed)
     state = {"q": rng.uniform(-1, 1, n), "u": rng.uniform(-1, 1, n), "t": [0.3]}

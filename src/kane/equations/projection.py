@@ -65,11 +65,13 @@ class Equations:
 
 
 def kane_equations(
-    mechanism: Mechanism, parameters: Sequence[str] | None = None, graph: Graph | None = None
+    mechanism: Mechanism, parameters: Sequence[str] | None = None, graph: Graph | None = None, runs: bool = False
 ) -> Equations:
     """Kane's equations of a mechanism, with its loads and gravity but not its constraints.
 
-    parameters: names that stay symbols; by default all that the mechanism declares.
+    parameters: names that stay symbols; by default all that the mechanism declares.  runs: fewer operations along
+    parallel
+    axes, less readable.
     """
     graph = graph or Graph()
     free = tuple(p.name for p in mechanism.parameters) if parameters is None else tuple(parameters)
@@ -78,7 +80,7 @@ def kane_equations(
         symbols = speed_symbols(graph, mechanism, coordinates, free)
     else:
         symbols = make_symbols(graph, coordinates)
-    points = place_points(graph, mechanism, coordinates, symbols, free)
+    points = place_points(graph, mechanism, coordinates, symbols, free, runs)
     measures = Measures(points, symbols.natural)
     check_velocities(measures)
     acc = accelerations(points)

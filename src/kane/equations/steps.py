@@ -236,7 +236,7 @@ def _forces(
     number: int, title: str, symbol: str, total: Sequence[Ref], parts: Mapping[str, Sequence[Ref]], t: Terms
 ) -> Step:
     values: dict[str, Ref | Mixed | list[Mixed]] = {f"{symbol}_{r + 1}": x for r, x in enumerate(total)}
-    rows = [(f"{symbol}_{r + 1} =", "", t.text(x)) for r, x in enumerate(total)]
+    rows = [(f"{symbol}_{r + 1} =", "", _sum_text(t, x, [p[r] for p in parts.values()])) for r, x in enumerate(total)]
     for n, forces in parts.items():
         for r, x in enumerate(forces):
             if x > 1 and len(parts) > 1:
@@ -245,8 +245,20 @@ def _forces(
     return Step(number, title, ("", "", ""), tuple(rows), values)
 
 
+def _sum_text(t: Terms, total: Ref, parts: Sequence[Ref]) -> str:
+    """A total as one formula, or as the sum of its parts' formulas where that is shorter."""
+    whole = t.text(total)
+    parts = [x for x in parts if x > 1]
+    if len(parts) < 2 or t.graph.sub(t.graph.sum(parts), total) > 1:
+        return whole
+    apart = " + ".join(t.text(x) for x in parts).replace("+ -", "- ")
+    return apart if len(apart) < len(whole) else whole
+
+
 def _kane(e: Equations, t: Terms) -> Step:
-    rows = tuple((f"{t.text(x)} = 0",) for x in e.residual)
+    inertia = [project(e.points, inertial_push(e, b)) for b in e.points.bodies]
+    parts = [*e.contributions.values(), *inertia]
+    rows = tuple((f"{_sum_text(t, x, [p[r] for p in parts])} = 0",) for r, x in enumerate(e.residual))
     return Step(
         8, "Kane's equations F_r + F*_r = 0", ("",), rows, {f"equation_{r + 1}": x for r, x in enumerate(e.residual)}
     )
@@ -329,7 +341,7 @@ def _difference(name: str, t: Terms, ours: Mapping[str, Ref], theirs: Mapping[st
             continue
         suffix = f" {axis}" if axis else ""
         try:
-            left, right = t.expand(a, 1000), t.expand(b, 1000)
+            left, right = t.expand(a), t.expand(b)
         except TooLongError:
             missing.append(t.text(g.sub(a, b)) + suffix)
             continue

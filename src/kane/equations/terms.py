@@ -29,33 +29,65 @@ class Terms:
     graph: Graph
     order: tuple[str, ...] = ()
     abbreviations: dict[int, tuple[str, int]] = field(default_factory=dict)
+    _known: dict[int, Polynomial | None] = field(default_factory=dict, compare=False, repr=False)
 
     def expand(self, ref: Ref, limit: int = LIMIT) -> Polynomial:
         """The sum of monomials in symbols, functions and reciprocals that a reference is.
 
-        Raises TooLongError beyond `limit` terms.
+        Raises TooLongError when it or a part of it has more than `limit` terms.
         """
         g = self.graph
-        known: dict[int, Polynomial] = {}
         for node in _needed(g, [ref]):
-            op, args = g.op[node], g.args[node]
-            if node in self.abbreviations:
-                known[node] = {((node, 1),): Fraction(1)}
-            elif op == "num":
-                known[node] = {(): g.numbers[node]} if g.numbers[node] else {}
-            elif op == "add":
-                known[node] = _sum(_signed(known, args[0]), _signed(known, args[1]))
-            elif op == "mul":
-                known[node] = self._product(_signed(known, args[0]), _signed(known, args[1]), limit)
-            elif op == "div":
-                known[node] = self._product(
-                    _signed(known, args[0]), self._inverse(_signed(known, args[1]), args[1]), limit
-                )
-            else:
-                known[node] = {((node, 1),): Fraction(1)}
-            if len(known[node]) > limit:
-                raise TooLongError(f"more than {limit} terms")
-        return self._reduced(_signed(known, ref))
+            if node not in self._known:
+                self._known[node] = self._expanded(node, limit)
+        whole = self._known[ref >> 1]
+        if whole is None or len(whole) > limit:
+            raise TooLongError(f"more than {limit} terms")
+        return self._abbreviated(self._reduced(_signed(whole, ref)))
+
+    def _abbreviated(self, p: Polynomial) -> Polynomial:
+        """Terms that make up abbreviations gathered, where that leaves fewer terms."""
+        for node, (_, _) in self.abbreviations.items():
+            meaning = Terms(self.graph, self.order).expand(2 * node)
+            atom = next((m[0][0] for m, c in meaning.items() if len(m) == 1 and m[0][1] == 1 and abs(c) == 1), None)
+            if atom is None or not any(dict(m).get(atom, 0) > 0 for m in p):
+                continue
+            sign = meaning[((atom, 1),)]
+            rest = {m: -c * sign for m, c in meaning.items() if m != ((atom, 1),)}
+            instead = _sum({((node, 1),): sign}, rest)  # atom = sign * name - the other terms
+            gathered: Polynomial = {}
+            for m, c in p.items():
+                powers = dict(m)
+                part: Polynomial = {tuple((x, k) for x, k in m if x != atom): c}
+                for _ in range(max(powers.get(atom, 0), 0)):
+                    part = self._product(part, instead)
+                gathered = _sum(gathered, part if powers.get(atom, 0) > 0 else {m: c})
+            p = gathered if len(gathered) < len(p) else p
+        return p
+
+    def _expanded(self, node: int, limit: int) -> Polynomial | None:
+        """The terms of a node from those of its operands; None where there are too many."""
+        g = self.graph
+        op, args = g.op[node], g.args[node]
+        if node in self.abbreviations:
+            return {((node, 1),): Fraction(1)}
+        if op == "num":
+            return {(): g.numbers[node]} if g.numbers[node] else {}
+        if op not in ("add", "mul", "div"):
+            return {((node, 1),): Fraction(1)}
+        left, right = (self._known[a >> 1] for a in args)
+        if left is None or right is None:
+            return None
+        p, q = _signed(left, args[0]), _signed(right, args[1])
+        if op == "add":
+            result = _sum(p, q)
+        elif op == "div":
+            result = self._product(p, self._inverse(q, args[1]))
+        elif len(p) * len(q) > 4 * limit:
+            return None
+        else:
+            result = self._product(p, q)
+        return result if len(result) <= limit else None
 
     def _inverse(self, p: Polynomial, ref: Ref) -> Polynomial:
         if len(p) == 1:
@@ -64,9 +96,7 @@ class Terms:
         sign = -1 if ref & 1 else 1
         return {((ref >> 1, -1),): Fraction(sign)}
 
-    def _product(self, a: Polynomial, b: Polynomial, limit: int) -> Polynomial:
-        if len(a) * len(b) > 40 * limit:
-            raise TooLongError(f"more than {limit} terms")
+    def _product(self, a: Polynomial, b: Polynomial) -> Polynomial:
         result: Polynomial = {}
         for m, c in a.items():
             for n, d in b.items():
@@ -89,7 +119,7 @@ class Terms:
                 if powers.get(node, 0) >= 2:
                     powers[node] -= 2
                     rest = tuple((x, k) for x, k in powers.items() if k)
-                    part = self._product({rest: c}, square, LIMIT * 4)
+                    part = self._product({rest: c}, square)
                 else:
                     part = {m: c}
                 replaced = _sum(replaced, part)
@@ -244,8 +274,7 @@ def _factors(text: str) -> list[str]:
     return [*parts, text[start:]]
 
 
-def _signed(known: dict[int, Polynomial], ref: Ref) -> Polynomial:
-    p = known[ref >> 1]
+def _signed(p: Polynomial, ref: Ref) -> Polynomial:
     return {m: -c for m, c in p.items()} if ref & 1 else p
 
 

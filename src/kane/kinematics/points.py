@@ -61,9 +61,18 @@ class Points:
 
 
 def place_points(
-    graph: Graph, mechanism: Mechanism, coordinates: Coordinates, symbols: Symbols, free: Sequence[str] = ()
+    graph: Graph,
+    mechanism: Mechanism,
+    coordinates: Coordinates,
+    symbols: Symbols,
+    free: Sequence[str] = (),
+    runs: bool = False,
 ) -> Points:
-    """Walk a mechanism: its axes and stations with angular velocities and velocities."""
+    """Walk a mechanism: its axes and stations with angular velocities and velocities.
+
+    runs: hold velocities in the axes before a run of turns about parallel axes, which takes fewer operations; otherwise
+    in the axes of each frame, which reads better.
+    """
     root = mechanism.root
     walk = Walk(graph, mechanism, symbols, tuple(free), "N" if root in ("N", "world") else root)
     place = {root: 0}
@@ -77,7 +86,7 @@ def place_points(
     following: dict[str, frozenset[int]] = {}
     for link in reversed(order):  # the axes of the turns that come next beyond a link
         beyond = (first_turns(moves[joint.child], following[joint.child]) for joint in by_parent.get(link, ()))
-        following[link] = frozenset().union(*beyond)
+        following[link] = frozenset().union(*beyond) if runs else frozenset()
     stack = [root]
     while stack:
         link = stack.pop()

@@ -83,7 +83,10 @@ class Walk:
         return self._scalars[value]
 
     def moves(self, station: int, moves: Sequence[Move], name: str, following: frozenset[int] = frozenset()) -> int:
-        """The station after these moves; the last new axes get the name.  following: axes of turns that come next."""
+        """The station after these moves; the last new axes get the name.
+
+        following: axes of turns that come next, where velocities are held along runs of parallel turns.
+        """
         turned = [k for k, move in enumerate(moves) if not isinstance(move, Translate)]
         for k, move in enumerate(moves):
             if isinstance(move, Translate):
@@ -93,7 +96,7 @@ class Walk:
                 label = name if k == turned[-1] else f"{name}.{turned.index(k) + 1}"
                 after = self._axes(self.stations[station].axes, move, label)
                 own = self.axes[after]
-                run = own.axis is not None and own.axis in first_turns(moves[k + 1 :], following)
+                run = bool(following) and own.axis in first_turns(moves[k + 1 :], following)
                 station = self._turn(station, after, own.base if run else after)
         return station
 
