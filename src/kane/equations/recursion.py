@@ -118,7 +118,7 @@ def add_rotor(
     k: Kinematics, rotor: RotorTerm, motions: Sequence[FrameMotion], wrenches: list[Wrench], tau: list[Ref],
     u: Sequence[Ref], udot: Sequence[Ref],
 ) -> None:  # fmt: skip
-    """Reflected: J r^2 qdd on the joint.  Exact: J r (s.alpha + r qdd) there, and spin momentum J r qd s on the carrier.
+    """Reflected: J r^2 qdd on the joint.  Exact: J r (s.alpha + r qdd) there, momentum J r qd s on the carrier.
 
     q is the joint's own coordinate (a follower's included), so that the sign of the spin is that of the joint.
     """

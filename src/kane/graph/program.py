@@ -195,7 +195,7 @@ def build_program(graph: Graph, name: str, inputs: Sequence[Input], outputs: Out
 def _freed(graph: Graph, name: str, strange: set[str], outputs: Outputs) -> tuple[Graph, Outputs]:
     """The outputs without symbols that their structure mentions but their value does not depend on.
 
-    Nodes are shared by value, so this happens; setting such a symbol to zero changes nothing, which the residues confirm.
+    Nodes are shared by value, so this happens; such a symbol set to zero changes nothing, which the residues confirm.
     Raises ValueError when the value does depend on one.
     """
     from kane.graph.transplant import transplant

@@ -152,7 +152,7 @@ class _Planar(_Simple):
         if joint.axis[0] == 0 and joint.axis[1] == 0 and f.number(joint.axis[2]) > 0:
             return inner
         there, back = _aligned(joint.axis)
-        if len(there) > 1 and isinstance(there[0], Turn):  # z comes onto the normal the short way, as the quaternion does
+        if len(there) > 1 and isinstance(there[0], Turn):  # the short way, as the quaternion does
             azimuth = there[0].angle
             there, back = (*there, Turn(2, -azimuth)), (Turn(2, azimuth), *back)
         return (*there, *inner, *back)
