@@ -79,11 +79,6 @@ def read_toml(source: Source) -> Mechanism:
     return dataclasses.replace(mechanism, report=ImportReport(file or "", "toml"))
 
 
-def is_mechanism(text: str) -> bool:
-    """True when the text is this form rather than a DH table."""
-    return any(line.replace(" ", "").startswith("format=") and FORMAT in line for line in text.splitlines()[:20])
-
-
 def _is_default(entry: dataclasses.Field[Any], value: Any) -> bool:
     if entry.default is not dataclasses.MISSING:
         return bool(type(entry.default) is type(value) and entry.default == value)

@@ -8,13 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 from kane.errors import FormatError
-from kane.formats.dh import read_dh
-from kane.formats.mjcf import read_mjcf
-from kane.formats.sdf import read_sdf
 from kane.formats.source import Source, content_of
-from kane.formats.toml import is_mechanism, read_toml
 from kane.formats.urdf import floating, read_urdf
-from kane.formats.xacro import read_xacro
 from kane.formats.xml import parse_xml
 from kane.mechanism.model import Mechanism
 
@@ -38,23 +33,38 @@ def read(
     strict: nothing is repaired (URDF, SDF).  convention: of a DH table that does not say.  constraints: "ignore" leaves
     out equalities and tendons of MJCF.  Raises InputError with file, line, element, value and remedy.
     """
-    kind = kind_of(source)
+    kind = kind_of(source)  # readers are imported where they are used: starting up is part of the time to an answer
     if kind == "urdf":
         return read_urdf(source, base=base, snap=snap, strict=strict)
     if kind == "xacro":
+        from kane.formats.xacro import read_xacro
+
         return read_xacro(source, base=base, snap=snap, strict=strict)
     if kind == "sdf":
+        from kane.formats.sdf import read_sdf
+
         return read_sdf(source, base=base, snap=snap, strict=strict)
     if kind == "mjcf":
+        from kane.formats.mjcf import read_mjcf
+
         mechanism = read_mjcf(source, snap=snap, constraints=constraints)
     elif kind == "toml":
+        from kane.formats.toml import read_toml
+
         mechanism = read_toml(source)
     else:
+        from kane.formats.dh import read_dh
+
         mechanism = read_dh(source, convention=convention, snap=snap)
     if base == "fixed":
         return mechanism
     mechanism, note = floating(mechanism)
     return replace(mechanism, report=replace(mechanism.report, notes=(*mechanism.report.notes, note)))
+
+
+def _is_mechanism(text: str) -> bool:
+    """True when a TOML text is kane's own form rather than a DH table."""
+    return any(line.replace(" ", "").startswith('format="kanemechanism') for line in text.splitlines()[:20])
 
 
 def kind_of(source: Source) -> str:
@@ -70,7 +80,7 @@ def kind_of(source: Source) -> str:
     if suffix == ".csv":
         return "dh"
     if suffix in (".toml", ".json"):
-        return "toml" if is_mechanism(head) else "dh"
+        return "toml" if _is_mechanism(head) else "dh"
     if head.lstrip().startswith("<") or "\x00" in head:
         root = parse_xml(data, file)
         kind = _BY_ROOT.get(root.tag)
@@ -80,7 +90,7 @@ def kind_of(source: Source) -> str:
                 element=f"<{root.tag}>", remedy=f"Known: {', '.join(f'<{tag}>' for tag in _BY_ROOT)}.",
             )  # fmt: skip
         return kind
-    if is_mechanism(head):
+    if _is_mechanism(head):
         return "toml"
     if re.search(r"\btheta\b", head):
         return "dh"
