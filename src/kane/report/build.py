@@ -16,16 +16,20 @@ from kane.explicit.abbreviate import Abbreviated, abbreviate
 from kane.explicit.model import ExplicitModel, explicit_model
 from kane.explicit.ranges import Ranges, default_ranges
 from kane.kinematics.coordinates import find_coordinates
+from kane.linearization.linear import LinearSystem
 from kane.mechanism.model import Mechanism
 from kane.report.page import Live, Page, Section
 from kane.report.sections.base import base
 from kane.report.sections.equations import code, task_pages
 from kane.report.sections.explicit import Explicit, explicit, no_explicit
 from kane.report.sections.meshes import find_meshes
+from kane.report.sections.motion import Motions, motions, recording, torque_split
 from kane.report.sections.numbers import counts, verification
 from kane.report.sections.overview import overview
+from kane.report.sections.poles import poles
 from kane.report.sections.scene import scene
 from kane.report.sections.steps import KaneSteps, kane_steps
+from kane.simulation.result import SimulationResult
 
 TASKS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias_forces", "gravity_forces")
 TARGETS = ("c", "numpy", "jax", "casadi", "julia", "matlab", "rust", "latex")
@@ -59,6 +63,7 @@ class Given:
     """Results that the caller has already, so that they are not worked out again.
 
     derived: tasks by name; checks, methods: rows as `kane check --json` and `kane counts --json` print them.
+    notes: for the headers of code.  levels: of the explicit model.  runs, linear: shown as plots.
     """
 
     derived: Mapping[str, Derived] = field(default_factory=dict)
@@ -66,6 +71,8 @@ class Given:
     methods: Sequence[Mapping[str, Any]] = ()
     notes: Sequence[str] = ()
     levels: Sequence[Abbreviated] = ()
+    runs: Sequence[SimulationResult] = ()
+    linear: LinearSystem | None = None
 
 
 def build_report(
@@ -96,6 +103,10 @@ def build_report(
         progress("explicit model")
         sections.append(_explicit(mechanism, o, g, progress))
     sections.append(task_pages(derived))
+    progress("torque along a trajectory")
+    sections.append(_motions(mechanism, derived, g))
+    if g.linear is not None:
+        sections.append(poles(g.linear))
     if o.base:
         progress("base parameters")
         sections.append(base(base_parameters(mechanism)))
@@ -110,6 +121,12 @@ def _folder(mechanism: Mechanism, o: Options) -> Path | None:
     if o.folder is not None:
         return o.folder
     return Path(mechanism.report.file).parent if mechanism.report.file else None
+
+
+def _motions(mechanism: Mechanism, derived: Mapping[str, Derived], g: Given) -> Motions:
+    runs = [recording(run, f"Simulation {k}" if len(g.runs) > 1 else "Simulation") for k, run in enumerate(g.runs, 1)]
+    split = torque_split(mechanism, derived)
+    return motions(runs, split) if isinstance(split, str) else motions([*runs, split])
 
 
 def _steps(mechanism: Mechanism) -> KaneSteps:

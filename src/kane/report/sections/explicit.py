@@ -24,7 +24,7 @@ Json = Any
 
 @dataclass(frozen=True, slots=True)
 class Explicit:
-    """`data` is what explicit.js shows; summary: facts (name, value); left_out: why there is no explicit model."""
+    """`data` is what explicit.js shows; summary, reduction: facts (name, value); left_out: why there is no explicit model."""
 
     id: ClassVar[str] = "explicit"
     title: ClassVar[str] = "Explicit model"
@@ -32,6 +32,7 @@ class Explicit:
 
     data: dict[str, Json]
     summary: tuple[tuple[str, str], ...]
+    reduction: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
     levels: int
     left_out: str = ""
@@ -40,7 +41,7 @@ class Explicit:
 
 def no_explicit(why: str) -> Explicit:
     """The section of a mechanism that has no explicit model to be read."""
-    return Explicit({}, (), (), 0, why)
+    return Explicit({}, (), (), (), 0, why)
 
 
 def explicit(
@@ -76,10 +77,10 @@ def explicit(
                       f"{len(model.gravity_constants)} of gravity"),
         ("Velocity coefficients", f"{report.total} Christoffel symbols, {report.zero} of them zero; "
                                   f"{report.unique} unique"),
-        *((f"Removed by {name}", str(n)) for name, n in report.removed.items()),
         *(("Dependence", str(d)) for d in model.dependences),
     )  # fmt: skip
-    return Explicit(data, summary, model.notes, len(levels), "", no_levels)
+    reduction = tuple((name, f"{n} fewer") for name, n in report.removed.items())
+    return Explicit(data, summary, reduction, model.notes, len(levels), "", no_levels)
 
 
 class _Angles:

@@ -25,6 +25,19 @@ window.kane = { data: {}, parts: {} };
     return plain.replace("-", "−");
   };
 
+  // What takes long (the 3-D view, the explicit model) is built after the page is there, one part at a time.
+  const waiting = [];
+  let done;
+  kane.ready = new Promise((resolve) => (done = resolve));
+  kane.later = (build) => waiting.push(build);
+  kane.finish = () => { while (waiting.length) waiting.shift()(); done(); };
+  function next() {
+    if (!waiting.length) { done(); return; }
+    waiting.shift()();
+    setTimeout(next, 30);
+  }
+  addEventListener("load", () => setTimeout(next, 30));
+
   // Long parts are built when they are first opened.
   const builders = new Map();
   kane.whenOpened = function (details, build) {
@@ -122,6 +135,7 @@ window.kane = { data: {}, parts: {} };
   // On paper everything is unfolded that was opened, and what is short.
   const opened = [];
   addEventListener("beforeprint", () => {
+    kane.finish();
     for (const details of document.querySelectorAll("details:not([open])"))
       if (!details.classList.contains("long")) { details.open = true; kane.open(details); opened.push(details); }
   });

@@ -23,8 +23,7 @@
     if (sin < 0) return [raised(angle(index), cos)];
     const call = (name, power) => {
       const plain = data.angles[index].filter((k) => k).length === 1 && data.angles[index].every((k) => k === 0 || k === 1);
-      const inner = plain ? angle(index) : m("mrow", mo("("), angle(index), mo(")"));
-      return m("mrow", raised(m("mi", name), power), mo("\u2061"), inner);
+      return kane.call(raised(m("mi", name), power), angle(index), plain);
     };
     return [...(cos ? [call("cos", cos)] : []), ...(sin ? [call("sin", sin)] : [])];
   }
@@ -39,7 +38,6 @@
     const ratio = denominator !== 1 ? [m("mfrac", mn(String(size)), mn(String(denominator)))] : size !== 1 ? [mn(String(size))] : [];
     return [Math.sign(numerator), kane.product([...ratio, constant(index), ...factors.flatMap(factor)])];
   }
-  const expression = (terms) => (terms.length ? kane.sum(terms.map(term)) : mn("0"));
 
   // Values
   const wave = (q, index) => data.angles[index].reduce((s, k, i) => s + k * q[i], 0);
@@ -68,24 +66,13 @@
     if (name === "B") return "b" + (i + 1) + "," + data.columns[j].map((k) => k + 1).join("");
     return name.toLowerCase() + (i + 1) + (data.coordinates.length > 9 ? "," : "") + (j + 1);
   }
-  // Which product of rates an element multiplies.
-  function motion(name, i, j) {
-    const q = (k, dots) => { const x = m("mover", m("mi", "q"), mo(dots)); x.setAttribute("accent", "true"); return m("msub", x, mn(String(k + 1))); };
-    if (name === "A") return q(j, "¨");
-    if (name === "B") return kane.product(data.columns[j].map((k) => q(k, "˙")));
-    if (name === "C") return m("msup", q(j, "˙"), mn("2"));
-    return null;
-  }
-
   // Elements of the matrix shown
   function shares(name, i, j) { return data.significance[name + "," + i + "," + j]; }
   function showElements() {
     const now = data.levels[level], exact = data.levels[0];
     const shown = now.elements.filter(([name]) => name === matrix);
     const rows = shown.map(([name, i, j, terms]) => {
-      const math = kane.math(m("mrow", label(name, i, j), mo("="), expression(terms)));
-      math.dataset.element = plainLabel(name, i, j);
-      const parts = [el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Element " + plainLabel(name, i, j) }, math)];
+      const parts = [el("div", { class: "formula-line", "data-element": plainLabel(name, i, j) }, ...kane.wrapped(label(name, i, j), terms.map(term)))];
       const found = level === 0 && shares(name, i, j);
       if (found && mode === "significance") parts.push(bars(terms, found));
       return el("li", {}, ...parts);
@@ -109,7 +96,7 @@
       const wide = Math.max(0, Math.min(1, 1 + Math.log10(Math.max(share || 0, 1e-6)) / 6));
       const bar = el("span", { class: "bar", "aria-hidden": "true" });
       bar.style.setProperty("--size", wide);
-      return el("li", {}, kane.math(kane.sum([[sign, node]])), bar,
+      return el("li", {}, el("span", { class: "formula-line" }, kane.math(kane.sum([[sign, node]]))), bar,
         el("span", { class: "value", text: `${kane.number(100 * share, 3)} %, up to ${kane.number(greatest, 3)}` }));
     }));
   }
@@ -139,12 +126,16 @@
     const kind = { inertia: "inertia", gravity: "gravity", rotor: "rotor inertia" }[c.kind];
     const unit = c.kind === "gravity" ? "N m" : "kg m²";
     card.replaceChildren(
-      el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Formula of " + c.name }, kane.math(m("mrow", kane.name(c.name), mo("="), kane.formula(c.formula, c.parts.length ? [] : names)))),
+      el("div", { class: "formula-line" }, ...written(c)),
       el("dl", {},
         el("dt", { text: "Value" }), el("dd", { text: c.value === null ? "known at run time" : `${kane.number(c.value, 9)} ${unit} (${kind})` }),
         el("dt", { text: "Comes from" }), el("dd", {}, ...(c.links.length ? c.links.flatMap((x, k) => (k ? [", ", el("bdi", { text: x })] : [el("bdi", { text: x })])) : ["–"])),
         el("dt", { text: "Occurs in" }), el("dd", { text: uses[index].join(" ") || (inside[index].length ? "constants " + inside[index].join(", ") : "–") }),
         ...(inside[index].length && uses[index].length ? [el("dt", { text: "Part of" }), el("dd", { text: inside[index].join(", ") })] : [])));
+  }
+  function written(c) {
+    const symbols = c.parts.length ? [] : names, terms = kane.terms(c.formula, symbols);
+    return terms ? kane.wrapped(kane.name(c.name), terms) : [kane.math(m("mrow", kane.name(c.name), mo("="), kane.formula(c.formula, symbols)))];
   }
   const highlight = (index) => document.querySelectorAll("#explicit .constant").forEach((x) => x.classList.toggle("lit", index !== null && Number(x.dataset.constant) === index));
   const mark = () => highlight(chosen);
@@ -242,9 +233,11 @@
     counts: () => data.levels[level].counts,
     tolerance: () => data.levels[level].tolerance,
     value: (name, i, j, q) => value(at(data.levels[level], name, i, j), q),
-    shown: () => [...holder.querySelectorAll("math[data-element]")].map((x) => x.dataset.element),
+    shown: () => [...holder.querySelectorAll("[data-element]")].map((x) => x.dataset.element),
   };
-  describe(null);
-  showLevel();
-  mapChoices();
+  kane.later(() => {
+    describe(null);
+    showLevel();
+    mapChoices();
+  });
 })(window.kane);

@@ -139,7 +139,7 @@
       case "call":
         if (t.text === "sqrt") return m("msqrt", tree(t.args[0]));
         if (t.text === "abs") return m("mrow", mo("|"), tree(t.args[0]), mo("|"));
-        return m("mrow", m("mi", own(FUNCTIONS, t.text) || t.text), mo(APPLY), parentheses(row(...t.args.flatMap((x, k) => (k ? [mo(","), tree(x)] : [tree(x)])))));
+        return kane.call(m("mi", own(FUNCTIONS, t.text) || t.text), row(...t.args.flatMap((x, k) => (k ? [mo(","), tree(x)] : [tree(x)]))), false);
     }
     throw new Error("unknown " + t.op);
   }
@@ -151,7 +151,21 @@
   }
   const signed = (kane.sum = (terms) => m("mrow", ...terms.flatMap(([sign, node], k) => (k || sign < 0 ? [mo(sign < 0 ? MINUS : "+"), node] : [node]))));
   const startsWithDigit = (node) => { let x = node; while (x.firstElementChild) x = x.firstElementChild; return x.localName === "mn"; };
-  const product = (kane.product = (factors) => row(...factors.flatMap((f, k) => (k ? [mo(startsWithDigit(f) ? "⋅" : TIMES), f] : [f]))));
+  // A function name stands a little apart from what is before it.
+  const spaced = (sign) => { const node = mo(sign); node.setAttribute("rspace", "0.17em"); return node; };
+  const isCall = (node) => [...node.children].some((x) => x.textContent === APPLY);
+  const product = (kane.product = (factors) => row(...factors.flatMap((f, k) => (k ? [startsWithDigit(f) ? mo("⋅") : isCall(f) ? spaced(TIMES) : mo(TIMES), f] : [f]))));
+  // A function of an argument; a plain name needs no parentheses.
+  kane.call = (name, argument, plain) => (plain ? m("mrow", name, spaced(APPLY), argument) : m("mrow", name, mo(APPLY), parentheses(argument)));
+  // A sum in pieces between which a line may break: one <math> a term.
+  kane.wrapped = function (left, terms) {
+    const pieces = terms.map(([sign, node], k) => kane.math(k || sign < 0 ? m("mrow", prefix(sign), node) : node));
+    const head = left ? [kane.math(m("mrow", left, infix("=")))] : [];
+    return [...head, ...pieces].flatMap((x, k) => (k ? [" ", x] : [x]));
+  };
+  const formed = (sign, form) => { const node = mo(sign); node.setAttribute("form", form); return node; };
+  const infix = (sign) => formed(sign, "infix");
+  const prefix = (sign) => { const node = formed(sign < 0 ? MINUS : "+", "prefix"); node.setAttribute("rspace", "0.22em"); return node; };
 
   // A formula as text in MathML; text that is no formula is shown as it is.
   kane.formula = function (text, symbols) {
@@ -168,22 +182,33 @@
     }
   };
 
-  // A vector: coefficients with bold basis vectors of frames.
+  // A formula as signed terms, for lines that break; null for text that is no sum.
+  kane.terms = function (text, symbols) {
+    if (text.includes(" where ") || text.includes(" = ")) return null;
+    let t;
+    try { t = kane.parse(text, symbols); } catch { return null; }
+    return t.op === "sum" ? t.terms.map(([sign, x]) => (x.op === "minus" ? [-sign, within(x.of, 1)] : [sign, within(x, 1)])) : null;
+  };
+
+  // A vector as signed terms: coefficients with bold basis vectors of frames.
   const BOLD = (c) => (/[a-z]/.test(c) ? String.fromCodePoint(0x1d41a + c.charCodeAt(0) - 97) : /[A-Z]/.test(c) ? String.fromCodePoint(0x1d400 + c.charCodeAt(0) - 65) : c);
   kane.basis = function (frame, axis) {
-    const hat = (text) => accent(m("mi", text), "\u0302");
+    const hat = (text) => {
+      const over = accent(m("mi", text), "\u02c6");
+      over.lastElementChild.setAttribute("stretchy", "false");
+      return over;
+    };
     if (/^[A-Za-z]{1,2}$/.test(frame)) return m("msub", hat([...frame.toLowerCase()].map(BOLD).join("")), mn(String(axis + 1)));
     return m("msub", hat(BOLD("xyz"[axis])), m("mi", frame));
   };
   kane.vector = function (parts, symbols) {
-    if (!parts.length) return mn("0");
-    return signed(parts.map(([text, frame, axis]) => {
+    return parts.map(([text, frame, axis]) => {
       let sign = 1, t;
       try { t = kane.parse(text, symbols); } catch { return [1, row(m("mtext", text), kane.basis(frame, axis))]; }
       if (t.op === "minus") { sign = -1; t = t.of; }
       const basis = kane.basis(frame, axis);
       return [sign, t.op === "number" && t.text === "1" ? basis : product([within(t, 1), basis])];
-    }));
+    });
   };
   // v_P, w_B, alpha_B, a_P, F*_1, with _r for a partial: Greek omega for w.
   kane.quantity = function (text, partial) {

@@ -20,7 +20,7 @@
       oninput: () => kane.setCoordinates({ [c.name]: Number(input.value) }, input),
     });
     const label = el("label", { for: id }, el("bdi", { text: c.name }));
-    panel.append(el("div", { class: "slider" }, label, input, output));
+    panel.append(el("div", { class: "slider" }, label, output, input));
     controls.set(c.name, { input, output, unit });
   }
   function show(source) {
@@ -36,268 +36,271 @@
   document.getElementById("home").addEventListener("click", () =>
     kane.setCoordinates(Object.fromEntries(data.coordinates.map((c) => [c.name, c.value])), null));
 
-  // View
-  let renderer;
-  try {
-    renderer = new THREE.WebGLRenderer({ antialias: true, alpha: true, preserveDrawingBuffer: true });
-  } catch {
-    holder.append(el("p", { class: "note", text: "This browser has no WebGL: the robot cannot be drawn here." }));
-    kane.scene = null;
-    return;
-  }
-  renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
-  renderer.domElement.setAttribute("aria-hidden", "true");
-  holder.append(renderer.domElement);
-  const scene = new THREE.Scene();
-  const camera = new THREE.PerspectiveCamera(35, 1, 0.001, 1000);
-  camera.up.set(0, 0, 1);
-  const orbit = new THREE.OrbitControls(camera, renderer.domElement);
-  orbit.enableZoom = false; // the page scrolls; zoom by the buttons, by pinching, or with Ctrl and the wheel
-  holder.addEventListener("wheel", (event) => {
-    if (!event.ctrlKey) return;
-    event.preventDefault();
-    zoom(event.deltaY > 0 ? 1.1 : 1 / 1.1);
-  }, { passive: false });
-  scene.add(new THREE.HemisphereLight(0xffffff, 0x888899, 2.2));
-  const sun = new THREE.DirectionalLight(0xffffff, 1.8);
-  sun.position.set(1, -1.5, 2.5);
-  scene.add(sun);
+  kane.later(view);
 
-  const PALETTE = [0x4e79a7, 0xf28e2b, 0x59a14f, 0xe15759, 0x76b7b2, 0xb07aa1, 0xedc948, 0x9c755f];
-  const layers = { shapes: [], frames: [], masses: [], ellipsoids: [] };
-  const groups = new Map(), bones = [];
-  const size = reach();
-
-  // The size of the robot: the sum of the distances along its longest branch.
-  function reach() {
-    const poses = kane.poses(), far = new Map();
-    let most = 0;
-    for (const link of data.links) {
-      const T = poses.get(link.name), P = link.parent === null ? T : poses.get(link.parent);
-      const own = Math.hypot(T[3] - P[3], T[7] - P[7], T[11] - P[11]);
-      const com = link.body ? Math.hypot(...link.body.com) : 0;
-      const total = (link.parent === null ? 0 : far.get(link.parent)) + own;
-      far.set(link.name, total);
-      most = Math.max(most, total + com);
+  function view() {
+    let renderer;
+    try {
+      renderer = new THREE.WebGLRenderer({ antialias: true, alpha: true, preserveDrawingBuffer: true });
+    } catch {
+      holder.append(el("p", { class: "note", text: "This browser has no WebGL: the robot cannot be drawn here." }));
+      kane.scene = null;
+      return;
     }
-    return most > 1e-6 ? most : 1;
-  }
+    renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
+    renderer.domElement.setAttribute("aria-hidden", "true");
+    holder.append(renderer.domElement);
+    const scene = new THREE.Scene();
+    const camera = new THREE.PerspectiveCamera(35, 1, 0.001, 1000);
+    camera.up.set(0, 0, 1);
+    const orbit = new THREE.OrbitControls(camera, renderer.domElement);
+    orbit.enableZoom = false; // the page scrolls; zoom by the buttons, by pinching, or with Ctrl and the wheel
+    holder.addEventListener("wheel", (event) => {
+      if (!event.ctrlKey) return;
+      event.preventDefault();
+      zoom(event.deltaY > 0 ? 1.1 : 1 / 1.1);
+    }, { passive: false });
+    scene.add(new THREE.HemisphereLight(0xffffff, 0x888899, 2.2));
+    const sun = new THREE.DirectionalLight(0xffffff, 1.8);
+    sun.position.set(1, -1.5, 2.5);
+    scene.add(sun);
 
-  function bytes(text) {
-    const raw = atob(text), out = new Uint8Array(raw.length);
-    for (let k = 0; k < raw.length; k++) out[k] = raw.charCodeAt(k);
-    return new Uint16Array(out.buffer);
-  }
-  function meshGeometry(mesh) {
-    const packed = bytes(mesh.vertices), position = new Float32Array(packed.length);
-    for (let k = 0; k < packed.length; k++) position[k] = mesh.low[k % 3] + packed[k] * mesh.step[k % 3];
-    const indexed = new THREE.BufferGeometry();
-    indexed.setAttribute("position", new THREE.BufferAttribute(position, 3));
-    indexed.setIndex(new THREE.BufferAttribute(bytes(mesh.triangles), 1));
-    const flat = indexed.toNonIndexed();
-    flat.computeVertexNormals();
-    return flat;
-  }
-  function matrix(R, p, scale) {
-    const [a, b, c] = scale || [1, 1, 1];
-    return new THREE.Matrix4().set(
-      R[0] * a, R[1] * b, R[2] * c, p[0], R[3] * a, R[4] * b, R[5] * c, p[1], R[6] * a, R[7] * b, R[8] * c, p[2], 0, 0, 0, 1);
-  }
-  function placed(geometry, material, transform) {
-    const mesh = new THREE.Mesh(geometry, material);
-    mesh.matrixAutoUpdate = false;
-    mesh.matrix.copy(transform);
-    return mesh;
-  }
-  function shape(s, color) {
-    const [a, b, c] = s.size;
-    let geometry, scale = null;
-    if (s.kind === "box") geometry = new THREE.BoxGeometry(a, b, c);
-    else if (s.kind === "sphere") geometry = new THREE.SphereGeometry(a, 24, 16);
-    else if (s.kind === "cylinder") geometry = new THREE.CylinderGeometry(a, a, b, 28).rotateX(Math.PI / 2);
-    else if (s.kind === "capsule") geometry = new THREE.CapsuleGeometry(a, b, 8, 20).rotateX(Math.PI / 2);
-    else if (data.meshes[s.file]) {
-      geometry = meshGeometry(data.meshes[s.file]);
-      scale = s.size.length === 3 ? s.size : null;
-    } else return null;
-    const material = new THREE.MeshLambertMaterial({ color, side: THREE.DoubleSide });
-    if (s.color) {
-      material.color.setRGB(s.color[0], s.color[1], s.color[2]);
-      if (s.color[3] < 1) { material.transparent = true; material.opacity = Math.max(s.color[3], 0.15); }
+    const PALETTE = [0x4e79a7, 0xf28e2b, 0x59a14f, 0xe15759, 0x76b7b2, 0xb07aa1, 0xedc948, 0x9c755f];
+    const layers = { shapes: [], frames: [], masses: [], ellipsoids: [] };
+    const groups = new Map(), bones = [];
+    const size = reach();
+
+    // The size of the robot: the sum of the distances along its longest branch.
+    function reach() {
+      const poses = kane.poses(), far = new Map();
+      let most = 0;
+      for (const link of data.links) {
+        const T = poses.get(link.name), P = link.parent === null ? T : poses.get(link.parent);
+        const own = Math.hypot(T[3] - P[3], T[7] - P[7], T[11] - P[11]);
+        const com = link.body ? Math.hypot(...link.body.com) : 0;
+        const total = (link.parent === null ? 0 : far.get(link.parent)) + own;
+        far.set(link.name, total);
+        most = Math.max(most, total + com);
+      }
+      return most > 1e-6 ? most : 1;
     }
-    return placed(geometry, material, matrix(s.rotation, s.position, scale));
-  }
-  function axes(length, width) {
-    const group = new THREE.Group();
-    [[0xd62728, [1, 0, 0]], [0x2ca02c, [0, 1, 0]], [0x1f77b4, [0, 0, 1]]].forEach(([color, d]) => {
-      const bar = new THREE.Mesh(new THREE.CylinderGeometry(width, width, length, 8), new THREE.MeshBasicMaterial({ color }));
-      bar.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), new THREE.Vector3(...d));
-      bar.position.set(d[0] * length / 2, d[1] * length / 2, d[2] * length / 2);
-      group.add(bar);
+
+    function bytes(text) {
+      const raw = atob(text), out = new Uint8Array(raw.length);
+      for (let k = 0; k < raw.length; k++) out[k] = raw.charCodeAt(k);
+      return new Uint16Array(out.buffer);
+    }
+    function meshGeometry(mesh) {
+      const packed = bytes(mesh.vertices), position = new Float32Array(packed.length);
+      for (let k = 0; k < packed.length; k++) position[k] = mesh.low[k % 3] + packed[k] * mesh.step[k % 3];
+      const indexed = new THREE.BufferGeometry();
+      indexed.setAttribute("position", new THREE.BufferAttribute(position, 3));
+      indexed.setIndex(new THREE.BufferAttribute(bytes(mesh.triangles), 1));
+      const flat = indexed.toNonIndexed();
+      flat.computeVertexNormals();
+      return flat;
+    }
+    function matrix(R, p, scale) {
+      const [a, b, c] = scale || [1, 1, 1];
+      return new THREE.Matrix4().set(
+        R[0] * a, R[1] * b, R[2] * c, p[0], R[3] * a, R[4] * b, R[5] * c, p[1], R[6] * a, R[7] * b, R[8] * c, p[2], 0, 0, 0, 1);
+    }
+    function placed(geometry, material, transform) {
+      const mesh = new THREE.Mesh(geometry, material);
+      mesh.matrixAutoUpdate = false;
+      mesh.matrix.copy(transform);
+      return mesh;
+    }
+    function shape(s, color) {
+      const [a, b, c] = s.size;
+      let geometry, scale = null;
+      if (s.kind === "box") geometry = new THREE.BoxGeometry(a, b, c);
+      else if (s.kind === "sphere") geometry = new THREE.SphereGeometry(a, 24, 16);
+      else if (s.kind === "cylinder") geometry = new THREE.CylinderGeometry(a, a, b, 28).rotateX(Math.PI / 2);
+      else if (s.kind === "capsule") geometry = new THREE.CapsuleGeometry(a, b, 8, 20).rotateX(Math.PI / 2);
+      else if (data.meshes[s.file]) {
+        geometry = meshGeometry(data.meshes[s.file]);
+        scale = s.size.length === 3 ? s.size : null;
+      } else return null;
+      const material = new THREE.MeshLambertMaterial({ color, side: THREE.DoubleSide });
+      if (s.color) {
+        material.color.setRGB(s.color[0], s.color[1], s.color[2]);
+        if (s.color[3] < 1) { material.transparent = true; material.opacity = Math.max(s.color[3], 0.15); }
+      }
+      return placed(geometry, material, matrix(s.rotation, s.position, scale));
+    }
+    function axes(length, width) {
+      const group = new THREE.Group();
+      [[0xd62728, [1, 0, 0]], [0x2ca02c, [0, 1, 0]], [0x1f77b4, [0, 0, 1]]].forEach(([color, d]) => {
+        const bar = new THREE.Mesh(new THREE.CylinderGeometry(width, width, length, 8), new THREE.MeshBasicMaterial({ color }));
+        bar.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), new THREE.Vector3(...d));
+        bar.position.set(d[0] * length / 2, d[1] * length / 2, d[2] * length / 2);
+        group.add(bar);
+      });
+      return group;
+    }
+    function bone(color) {
+      const material = new THREE.MeshLambertMaterial({ color });
+      const mesh = new THREE.Mesh(new THREE.CylinderGeometry(1, 1, 1, 14), material);
+      scene.add(mesh);
+      return mesh;
+    }
+    function between(mesh, from, to, radius) {
+      const d = to.clone().sub(from), length = d.length();
+      mesh.visible = length > 1e-6 * size;
+      if (!mesh.visible) return;
+      mesh.position.copy(from).addScaledVector(d, 0.5);
+      mesh.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), d.normalize());
+      mesh.scale.set(radius, length, radius);
+    }
+
+    data.links.forEach((link, k) => {
+      const group = new THREE.Group();
+      group.matrixAutoUpdate = false;
+      groups.set(link.name, group);
+      scene.add(group);
+      const color = link.parent === null ? 0x8a8f98 : PALETTE[k % PALETTE.length];
+      const made = link.shapes.map((s) => shape(s, color)).filter(Boolean);
+      made.forEach((mesh) => { group.add(mesh); layers.shapes.push(mesh); });
+      const frame = axes(0.09 * size, 0.0035 * size);
+      group.add(frame);
+      layers.frames.push(frame);
+      if (link.body) {
+        const com = new THREE.Mesh(new THREE.SphereGeometry(0.014 * size, 16, 12), new THREE.MeshBasicMaterial({ color: 0x111111 }));
+        com.position.set(...link.body.com);
+        group.add(com);
+        layers.masses.push(com);
+        const semi = link.body.semi.map((x) => Math.max(x, 0.004 * size));
+        const ball = placed(
+          new THREE.SphereGeometry(1, 28, 18),
+          new THREE.MeshLambertMaterial({ color, transparent: true, opacity: 0.38, depthWrite: false }),
+          matrix(link.body.axes, link.body.com, semi));
+        group.add(ball);
+        layers.ellipsoids.push(ball);
+      }
+      if (link.parent !== null) bones.push({ link, mesh: bone(color), joint: joint(link, color), com: link.body ? bone(color) : null });
     });
-    return group;
-  }
-  function bone(color) {
-    const material = new THREE.MeshLambertMaterial({ color });
-    const mesh = new THREE.Mesh(new THREE.CylinderGeometry(1, 1, 1, 14), material);
-    scene.add(mesh);
-    return mesh;
-  }
-  function between(mesh, from, to, radius) {
-    const d = to.clone().sub(from), length = d.length();
-    mesh.visible = length > 1e-6 * size;
-    if (!mesh.visible) return;
-    mesh.position.copy(from).addScaledVector(d, 0.5);
-    mesh.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), d.normalize());
-    mesh.scale.set(radius, length, radius);
-  }
+    const drawn = layers.shapes.length > 0;
 
-  data.links.forEach((link, k) => {
-    const group = new THREE.Group();
-    group.matrixAutoUpdate = false;
-    groups.set(link.name, group);
-    scene.add(group);
-    const color = link.parent === null ? 0x8a8f98 : PALETTE[k % PALETTE.length];
-    const made = link.shapes.map((s) => shape(s, color)).filter(Boolean);
-    made.forEach((mesh) => { group.add(mesh); layers.shapes.push(mesh); });
-    const frame = axes(0.09 * size, 0.0035 * size);
-    group.add(frame);
-    layers.frames.push(frame);
-    if (link.body) {
-      const com = new THREE.Mesh(new THREE.SphereGeometry(0.014 * size, 16, 12), new THREE.MeshBasicMaterial({ color: 0x111111 }));
-      com.position.set(...link.body.com);
-      group.add(com);
-      layers.masses.push(com);
-      const semi = link.body.semi.map((x) => Math.max(x, 0.004 * size));
-      const ball = placed(
-        new THREE.SphereGeometry(1, 28, 18),
-        new THREE.MeshLambertMaterial({ color, transparent: true, opacity: 0.38, depthWrite: false }),
-        matrix(link.body.axes, link.body.com, semi));
-      group.add(ball);
-      layers.ellipsoids.push(ball);
+    // A joint without shapes: a small drum about the axis of its turn.
+    function joint(link, color) {
+      const turning = [...link.moves].reverse().find((m) => m[0] === "r" && typeof m[2] !== "number");
+      if (!turning) return null;
+      const mesh = new THREE.Mesh(
+        new THREE.CylinderGeometry(0.03 * size, 0.03 * size, 0.075 * size, 24), new THREE.MeshLambertMaterial({ color }));
+      mesh.quaternion.setFromUnitVectors(
+        new THREE.Vector3(0, 1, 0), new THREE.Vector3(+(turning[1] === 0), +(turning[1] === 1), +(turning[1] === 2)));
+      groups.get(link.name).add(mesh);
+      return mesh;
     }
-    if (link.parent !== null) bones.push({ link, mesh: bone(color), joint: joint(link, color), com: link.body ? bone(color) : null });
-  });
-  const drawn = layers.shapes.length > 0;
-
-  // A joint without shapes: a small drum about the axis of its turn.
-  function joint(link, color) {
-    const turning = [...link.moves].reverse().find((m) => m[0] === "r" && typeof m[2] !== "number");
-    if (!turning) return null;
-    const mesh = new THREE.Mesh(
-      new THREE.CylinderGeometry(0.03 * size, 0.03 * size, 0.075 * size, 24), new THREE.MeshLambertMaterial({ color }));
-    mesh.quaternion.setFromUnitVectors(
-      new THREE.Vector3(0, 1, 0), new THREE.Vector3(+(turning[1] === 0), +(turning[1] === 1), +(turning[1] === 2)));
-    groups.get(link.name).add(mesh);
-    return mesh;
-  }
-  for (const frame of data.frames) {
-    const group = axes(0.07 * size, 0.003 * size);
-    group.matrixAutoUpdate = false;
-    scene.add(group);
-    layers.frames.push(group);
-    groups.set("frame " + frame.name, group);
-  }
-
-  const grid = new THREE.GridHelper(4 * size, 16);
-  grid.rotation.x = Math.PI / 2;
-  scene.add(grid);
-  function colors() {
-    grid.material.color.set(kane.color("grid") || "#999");
-    grid.material.vertexColors = false;
-    grid.material.needsUpdate = true;
-    for (const mesh of layers.masses) mesh.material.color.set(kane.color("ink") || "#111");
-    draw();
-  }
-
-  function place() {
-    const poses = kane.poses();
-    const put = (group, T) => {
-      group.matrix.set(...T, 0, 0, 0, 1);
-      group.matrixWorldNeedsUpdate = true;
-    };
-    for (const link of data.links) put(groups.get(link.name), poses.get(link.name));
-    for (const frame of data.frames) put(groups.get("frame " + frame.name), kane.framePose(frame, poses));
-    const origin = (name) => { const T = poses.get(name); return new THREE.Vector3(T[3], T[7], T[11]); };
-    for (const { link, mesh, com } of bones) {
-      if (!showing.bones) { mesh.visible = false; if (com) com.visible = false; continue; }
-      const from = origin(link.parent), to = origin(link.name);
-      between(mesh, from, to, 0.012 * size);
-      if (com) between(com, to, new THREE.Vector3(...link.body.com).applyMatrix4(groups.get(link.name).matrix), 0.006 * size);
+    for (const frame of data.frames) {
+      const group = axes(0.07 * size, 0.003 * size);
+      group.matrixAutoUpdate = false;
+      scene.add(group);
+      layers.frames.push(group);
+      groups.set("frame " + frame.name, group);
     }
-    draw();
-  }
-  let waiting = false;
-  function draw() {
-    if (waiting) return;
-    waiting = true;
-    requestAnimationFrame(() => { waiting = false; renderer.render(scene, camera); });
-  }
 
-  // Layers and camera
-  const showing = { shapes: drawn, frames: true, masses: !drawn, ellipsoids: !drawn, bones: !drawn };
-  function layer(name) {
-    const on = showing[name];
-    if (name === "bones") { bones.forEach(({ joint }) => joint && (joint.visible = on)); place(); return; }
-    layers[name].forEach((x) => (x.visible = on));
-    draw();
-  }
-  for (const box of document.querySelectorAll("#layers input")) {
-    const name = box.value;
-    if (name === "shapes" && !drawn) { box.closest("label").hidden = true; continue; }
-    box.checked = showing[name];
-    box.addEventListener("change", () => { showing[name] = box.checked; layer(name); });
-  }
-  function frameAll() {
-    const low = [Infinity, Infinity, Infinity], high = low.map((x) => -x);
-    for (const T of kane.poses().values())
-      [3, 7, 11].forEach((k, i) => { low[i] = Math.min(low[i], T[k]); high[i] = Math.max(high[i], T[k]); });
-    const centre = new THREE.Vector3(...low.map((x, i) => (x + high[i]) / 2));
-    const extent = Math.max(Math.hypot(...low.map((x, i) => high[i] - x)), 0.6 * size);
-    orbit.target.copy(centre);
-    camera.position.copy(centre).add(new THREE.Vector3(1.15, -1.7, 0.95).multiplyScalar(extent));
-    camera.near = extent / 100;
-    camera.far = extent * 100;
-    camera.updateProjectionMatrix();
-    orbit.update();
-    draw();
-  }
-  function zoom(by) {
-    camera.position.sub(orbit.target).multiplyScalar(by).add(orbit.target);
-    orbit.update();
-    draw();
-  }
-  orbit.addEventListener("change", draw);
-  document.getElementById("zoom-in").addEventListener("click", () => zoom(0.8));
-  document.getElementById("zoom-out").addEventListener("click", () => zoom(1.25));
-  document.getElementById("zoom-fit").addEventListener("click", frameAll);
-  holder.addEventListener("keydown", (event) => {
-    const by = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, -0.1], ArrowDown: [0, 0.1] }[event.key];
-    if (event.key === "+" || event.key === "-") zoom(event.key === "+" ? 0.9 : 1.1);
-    else if (by) {
-      const d = camera.position.clone().sub(orbit.target), r = d.length();
-      let azimuth = Math.atan2(d.y, d.x) + by[0], height = Math.acos(d.z / r) + by[1];
-      height = Math.min(Math.max(height, 0.02), Math.PI - 0.02);
-      camera.position.set(
-        r * Math.sin(height) * Math.cos(azimuth), r * Math.sin(height) * Math.sin(azimuth), r * Math.cos(height)).add(orbit.target);
+    const grid = new THREE.GridHelper(4 * size, 16);
+    grid.rotation.x = Math.PI / 2;
+    scene.add(grid);
+    function colors() {
+      grid.material.color.set(kane.color("grid") || "#999");
+      grid.material.vertexColors = false;
+      grid.material.needsUpdate = true;
+      for (const mesh of layers.masses) mesh.material.color.set(kane.color("ink") || "#111");
+      draw();
+    }
+
+    function place() {
+      const poses = kane.poses();
+      const put = (group, T) => {
+        group.matrix.set(...T, 0, 0, 0, 1);
+        group.matrixWorldNeedsUpdate = true;
+      };
+      for (const link of data.links) put(groups.get(link.name), poses.get(link.name));
+      for (const frame of data.frames) put(groups.get("frame " + frame.name), kane.framePose(frame, poses));
+      const origin = (name) => { const T = poses.get(name); return new THREE.Vector3(T[3], T[7], T[11]); };
+      for (const { link, mesh, com } of bones) {
+        if (!showing.bones) { mesh.visible = false; if (com) com.visible = false; continue; }
+        const from = origin(link.parent), to = origin(link.name);
+        between(mesh, from, to, 0.012 * size);
+        if (com) between(com, to, new THREE.Vector3(...link.body.com).applyMatrix4(groups.get(link.name).matrix), 0.006 * size);
+      }
+      draw();
+    }
+    let waiting = false;
+    function draw() {
+      if (waiting) return;
+      waiting = true;
+      requestAnimationFrame(() => { waiting = false; renderer.render(scene, camera); });
+    }
+
+    // Layers and camera
+    const showing = { shapes: drawn, frames: true, masses: !drawn, ellipsoids: !drawn, bones: !drawn };
+    function layer(name) {
+      const on = showing[name];
+      if (name === "bones") { bones.forEach(({ joint }) => joint && (joint.visible = on)); place(); return; }
+      layers[name].forEach((x) => (x.visible = on));
+      draw();
+    }
+    for (const box of document.querySelectorAll("#layers input")) {
+      const name = box.value;
+      if (name === "shapes" && !drawn) { box.closest("label").hidden = true; continue; }
+      box.checked = showing[name];
+      box.addEventListener("change", () => { showing[name] = box.checked; layer(name); });
+    }
+    function frameAll() {
+      const low = [Infinity, Infinity, Infinity], high = low.map((x) => -x);
+      for (const T of kane.poses().values())
+        [3, 7, 11].forEach((k, i) => { low[i] = Math.min(low[i], T[k]); high[i] = Math.max(high[i], T[k]); });
+      const centre = new THREE.Vector3(...low.map((x, i) => (x + high[i]) / 2));
+      const extent = Math.max(Math.hypot(...low.map((x, i) => high[i] - x)), 0.6 * size);
+      orbit.target.copy(centre);
+      camera.position.copy(centre).add(new THREE.Vector3(1.15, -1.7, 0.95).multiplyScalar(extent));
+      camera.near = extent / 100;
+      camera.far = extent * 100;
+      camera.updateProjectionMatrix();
       orbit.update();
       draw();
-    } else return;
-    event.preventDefault();
-  });
-  new ResizeObserver(() => {
-    const width = holder.clientWidth, height = holder.clientHeight;
-    if (!width || !height) return;
-    renderer.setSize(width, height);
-    camera.aspect = width / height;
-    camera.updateProjectionMatrix();
-    draw();
-  }).observe(holder);
-  kane.onMove(place);
-  kane.onTheme(colors);
-  Object.keys(showing).forEach(layer);
-  frameAll();
-  place();
-  colors();
-  kane.scene = { drawn, size, matrixOf: (name) => groups.get(name).matrix.toArray() };
+    }
+    function zoom(by) {
+      camera.position.sub(orbit.target).multiplyScalar(by).add(orbit.target);
+      orbit.update();
+      draw();
+    }
+    orbit.addEventListener("change", draw);
+    document.getElementById("zoom-in").addEventListener("click", () => zoom(0.8));
+    document.getElementById("zoom-out").addEventListener("click", () => zoom(1.25));
+    document.getElementById("zoom-fit").addEventListener("click", frameAll);
+    holder.addEventListener("keydown", (event) => {
+      const by = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, -0.1], ArrowDown: [0, 0.1] }[event.key];
+      if (event.key === "+" || event.key === "-") zoom(event.key === "+" ? 0.9 : 1.1);
+      else if (by) {
+        const d = camera.position.clone().sub(orbit.target), r = d.length();
+        let azimuth = Math.atan2(d.y, d.x) + by[0], height = Math.acos(d.z / r) + by[1];
+        height = Math.min(Math.max(height, 0.02), Math.PI - 0.02);
+        camera.position.set(
+          r * Math.sin(height) * Math.cos(azimuth), r * Math.sin(height) * Math.sin(azimuth), r * Math.cos(height)).add(orbit.target);
+        orbit.update();
+        draw();
+      } else return;
+      event.preventDefault();
+    });
+    new ResizeObserver(() => {
+      const width = holder.clientWidth, height = holder.clientHeight;
+      if (!width || !height) return;
+      renderer.setSize(width, height);
+      camera.aspect = width / height;
+      camera.updateProjectionMatrix();
+      draw();
+    }).observe(holder);
+    kane.onMove(place);
+    kane.onTheme(colors);
+    Object.keys(showing).forEach(layer);
+    frameAll();
+    place();
+    colors();
+    kane.scene = { drawn, size, matrixOf: (name) => groups.get(name).matrix.toArray() };
+  }
 })(window.kane);

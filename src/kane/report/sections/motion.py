@@ -1,0 +1,211 @@
+"""Plots of motions: the torque along a trajectory split by cause, and runs of the simulation, with playback."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from kane.equations.derive import Derived, derive_task
+from kane.graph.evaluate import evaluate
+from kane.kinematics.coordinates import find_coordinates
+from kane.mechanism import formula as f
+from kane.mechanism.joints import joint_type
+from kane.mechanism.model import Limits, Mechanism
+from kane.simulation.result import SimulationResult
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+POINTS, SECONDS = 161, 4.0
+MOST_POINTS = 400  # of a run that is shown
+LARGEST = 12_000  # instructions that are evaluated point by point here
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """Curves over time in one frame: (name, values)."""
+
+    label: str
+    series: tuple[tuple[str, Array], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A plot with a choice of what it shows."""
+
+    title: str
+    unit: str
+    choices: tuple[Curves, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A motion: times (k,), coordinates (nq, k) by name for playback, plots."""
+
+    title: str
+    note: str
+    t: Array
+    names: tuple[str, ...]
+    q: Array
+    plots: tuple[Plot, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Motions:
+    """Recordings, the first shown first.  left_out: why there is no torque along a trajectory."""
+
+    id: ClassVar[str] = "motion"
+    title: ClassVar[str] = "Motion and torque"
+    template: ClassVar[str] = "motion.html"
+
+    recordings: tuple[Recording, ...]
+    data: dict[str, Any]
+    left_out: str = ""
+
+
+def motions(recordings: Sequence[Recording], left_out: str = "") -> Motions:
+    """The section of these recordings."""
+    data = {"recordings": [_json(r) for r in recordings]} if recordings else {}
+    return Motions(tuple(recordings), data, left_out)
+
+
+def _json(r: Recording) -> dict[str, Any]:
+    return {
+        "title": r.title, "t": _digits(r.t), "names": list(r.names), "q": [_digits(row) for row in r.q],
+        "plots": [
+            {"title": p.title, "unit": p.unit,
+             "choices": [{"label": c.label, "series": [[n, _digits(v)] for n, v in c.series]} for c in p.choices]}
+            for p in r.plots
+        ],
+    }  # fmt: skip
+
+
+def _digits(values: Array) -> list[float | None]:
+    return [float(f"{x:.5g}") if math.isfinite(x) else None for x in values.tolist()]
+
+
+def torque_split(mechanism: Mechanism, derived: Mapping[str, Derived]) -> Recording | str:
+    """Torques along a smooth motion within the limits: inertia, Coriolis, centrifugal, gravity, friction; or why not.
+
+    With h = bias - gravity, quadratic in the speeds: centrifugal is the sum of h of one speed at a time, Coriolis the
+    rest.
+    """
+    c = find_coordinates(mechanism)
+    if c.speeds != c.names or mechanism.constraints:
+        return "The torque along a trajectory is shown for trees whose speeds are the rates of their coordinates."
+    tasks = {}
+    for task in ("mass_matrix", "bias_forces", "gravity_forces", "kinetic_energy", "potential_energy"):
+        tasks[task] = derived[task] if task in derived else derive_task(mechanism, task)
+        if len(tasks[task].program.values) > LARGEST:
+            return f"{len(tasks[task].program.values)} instructions are too many to be evaluated along a trajectory here."
+        if any(value is None for value in tasks[task].parameters.values()):
+            return "The description leaves parameters open, so there are no torques to show."
+        if not {item.name for item in tasks[task].program.inputs} <= {"q", "qd", "p"}:
+            return "The equations depend on time, so the torque of a motion at rest in time is not shown."
+    t, q, qd, qdd = trajectory(mechanism)
+
+    def value(task: str, q: Array, qd: Array) -> Array:
+        made = tasks[task]
+        p = np.array([0.0 if x is None else x for x in made.parameters.values()])
+        given = {"q": q, "qd": qd, "p": p}
+        return next(iter(evaluate(made.program, {item.name: given[item.name] for item in made.program.inputs}).values()))
+
+    gravity = value("gravity_forces", q, qd)
+    speed = value("bias_forces", q, qd) - gravity
+    centrifugal = np.zeros_like(speed)
+    for j in range(q.shape[1]):
+        alone = np.zeros_like(qd)
+        alone[:, j] = qd[:, j]
+        centrifugal += value("bias_forces", q, alone) - gravity
+    parts = {
+        "inertia": np.einsum("kij,kj->ki", value("mass_matrix", q, qd), qdd),
+        "Coriolis": speed - centrifugal,
+        "centrifugal": centrifugal,
+        "gravity": gravity,
+        "friction": friction(mechanism, qd),
+    }
+    shown = {name: part for name, part in parts.items() if np.abs(part).max(initial=0.0) > 0}
+    total = sum(parts.values())
+    joints = tuple(
+        Curves(name, (*((part, values[:, i]) for part, values in shown.items()), ("total", np.asarray(total)[:, i])))
+        for i, name in enumerate(c.names)
+    )
+    kinetic, potential = value("kinetic_energy", q, qd), value("potential_energy", q, qd)
+    energies = Curves("energy", (("kinetic", kinetic), ("potential", potential), ("total", kinetic + potential)))
+    plots = (Plot("Torque by cause", "N m or N", joints), Plot("Energy", "J", (energies,)))
+    note = "A smooth motion within the limits of the joints, all moving at once."
+    return Recording("Torque along a trajectory", note, t, c.names, q.T, plots)
+
+
+def trajectory(mechanism: Mechanism) -> tuple[Array, Array, Array, Array]:
+    """t (k,), q, qd, qdd (k, n): each coordinate swings about the middle of its range within its limits.
+
+    q = middle + a sin(w t + phase), with different w, and a so small that |q| and |qd| stay within half the limits.
+    """
+    c = find_coordinates(mechanism)
+    limits: dict[str, Limits] = {}
+    for joint in mechanism.joints:
+        names = joint_type(joint).coordinates(joint)
+        if len(names) == 1:
+            limits[names[0]] = joint.limits
+    t = np.linspace(0.0, SECONDS, POINTS)
+    rows = []
+    for k, (name, angle) in enumerate(zip(c.names, c.angles, strict=True)):
+        own = limits.get(name, Limits())
+        reach = math.pi if angle else 0.5
+        lower = own.lower if own.lower is not None and math.isfinite(own.lower) else -reach
+        upper = own.upper if own.upper is not None and math.isfinite(own.upper) else reach
+        w = 2 * math.pi / SECONDS * (1 + k % 3)
+        size = min((upper - lower) / 4, 1.0 if angle else 0.25)
+        if own.velocity is not None and math.isfinite(own.velocity):
+            size = min(size, own.velocity / 2 / w)
+        phase = w * t + 0.7 * k
+        middle = (lower + upper) / 2
+        rows.append((middle + size * np.sin(phase), size * w * np.cos(phase), -size * w * w * np.sin(phase)))
+    q, qd, qdd = (np.stack(x, axis=-1) if rows else np.zeros((POINTS, 0)) for x in zip(*rows, strict=True))
+    return t, q, qd, qdd
+
+
+def friction(mechanism: Mechanism, qd: Array) -> Array:
+    """b qd + c sign(qd) of the joints (k, n)."""
+    c, values = find_coordinates(mechanism), mechanism.parameter_values
+    result = np.zeros_like(qd)
+    for joint in mechanism.joints:
+        names = joint_type(joint).coordinates(joint)
+        if joint.mimic is None and len(names) == 1 and names[0] in c.names:
+            i = c.names.index(names[0])
+            damping, dry = (_number(x, values) for x in (joint.damping, joint.friction))
+            result[:, i] += damping * qd[:, i] + dry * np.sign(qd[:, i])
+    return result
+
+
+def _number(value: f.Scalar, values: Mapping[str, float]) -> float:
+    try:
+        return f.number(value, values)
+    except KeyError:
+        return 0.0  # known only at run time
+
+
+def recording(run: SimulationResult, title: str = "Simulation") -> Recording:
+    """A run of the simulation: coordinates, speeds, energies and residuals."""
+    step = max(1, -(-len(run.t) // MOST_POINTS))
+    pick = np.unique(np.append(np.arange(0, len(run.t), step), len(run.t) - 1))
+    layout = run.model.layout
+    names = layout.names
+    take = lambda rows: np.asarray(rows)[..., pick]
+    states = take(run.y)
+    q, u = states[: layout.nq], states[layout.nq :]
+    plots = [
+        Plot("Coordinates", "rad or m", (Curves("all", tuple(zip(names[: layout.nq], q, strict=True))),)),
+        Plot("Speeds", "rad/s or m/s", (Curves("all", tuple(zip(names[layout.nq : layout.nq + len(u)], u, strict=True))),)),
+    ]
+    if run.model.energy is not None:
+        energies = (("kinetic", take(run.kinetic)), ("potential", take(run.potential)), ("total", take(run.energy)))
+        plots.append(Plot("Energy", "J", (Curves("energy", energies),)))
+        plots.append(Plot("Energy residual", "J", (Curves("residual", (("T + V − work", take(run.energy_residual)),)),)))
+    if run.model.constraints is not None:
+        residuals = (("configuration", take(run.constraint_residual)), ("speeds", take(run.speed_residual)))
+        plots.append(Plot("Residuals of the constraints", "", (Curves("residual", residuals),)))
+    return Recording(title, run.message, take(run.t), tuple(names[: layout.nq]), q, tuple(plots))

@@ -1,0 +1,111 @@
+"use strict";
+// Curves over time, playback of motions in the 3-D view, and poles in the plane.
+(function (kane) {
+  const { el } = kane;
+  const COLOURS = { light: ["#0b5cad", "#b3541e", "#2d7d46", "#8a3ea8", "#a3123a", "#222833", "#0f7c86", "#7a6a00"], dark: ["#86bdf7", "#f2a66b", "#7fd49b", "#d59bf0", "#ff8fa8", "#e6e9ef", "#5fd0da", "#d8c44a"] };
+  const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 5], []];
+  const dark = () => getComputedStyle(document.documentElement).colorScheme === "dark";
+  const colour = (k) => COLOURS[dark() ? "dark" : "light"][k % 8];
+
+  function plot(holder, recording, spec, onCursor) {
+    let choice = 0, chart = null;
+    const select = spec.choices.length > 1
+      ? el("select", { onchange: () => { choice = select.selectedIndex; draw(); } }, ...spec.choices.map((c) => el("option", { text: c.label })))
+      : null;
+    const space = el("div", { class: "plot" }), legend = el("ul", { class: "legend" });
+    const title = el("figcaption", {}, spec.title + (spec.unit ? ", " + spec.unit : "") + " ", ...(select ? [el("label", {}, "of ", select)] : []));
+    holder.append(el("figure", {}, title, space, legend));
+    function draw() {
+      const { series } = spec.choices[choice];
+      if (chart) chart.destroy();
+      legend.replaceChildren();
+      const axis = { stroke: kane.color("quiet"), grid: { stroke: kane.color("line"), width: 1 }, ticks: { stroke: kane.color("line") } };
+      const wide = Math.max(space.clientWidth, 200);
+      chart = new uPlotModule.default({
+        width: wide, height: 260, scales: { x: { time: false } }, legend: { show: false }, cursor: { y: false },
+        axes: [{ ...axis, label: "t, s", labelSize: 22 }, { ...axis, size: 64 }],
+        series: [{}, ...series.map(([name], k) => ({ label: name, stroke: colour(k), width: name === "total" ? 2.4 : 1.6, dash: DASHES[k % 6] }))],
+        hooks: { setCursor: [(u) => u.cursor.idx !== null && u.cursor.left >= 0 && onCursor(u.cursor.idx)] },
+      }, [recording.t, ...series.map((s) => s[1])], space);
+      const canvas = space.querySelector("canvas");
+      canvas.setAttribute("role", "img");
+      canvas.setAttribute("aria-label", `${spec.title}${select ? " of " + spec.choices[choice].label : ""} over time`);
+      series.forEach(([name, values], k) => {
+        const known = values.filter((x) => x !== null);
+        const swatch = el("i", { "aria-hidden": "true" });
+        swatch.style.borderTop = `3px ${k % 6 === 0 || k % 6 === 5 ? "solid" : k % 2 ? "dashed" : "dotted"} ${colour(k)}`;
+        legend.append(el("li", {}, swatch, el("bdi", { text: name }), el("span", { class: "value", text: ` ${kane.number(Math.min(...known), 3)} … ${kane.number(Math.max(...known), 3)}` })));
+      });
+    }
+    draw();
+    kane.onTheme(draw);
+    let width = space.clientWidth;
+    new ResizeObserver(() => {
+      if (Math.abs(space.clientWidth - width) < 4) return;
+      width = space.clientWidth;
+      chart.setSize({ width: Math.max(width, 200), height: 260 });
+    }).observe(space);
+  }
+
+  const data = kane.data.motion;
+  function record(holder) {
+    const recording = data.recordings[Number(holder.dataset.recording)];
+    const slider = holder.querySelector(".time"), button = holder.querySelector(".play"), output = holder.querySelector("output");
+    const last = recording.t.length - 1;
+    let timer = null;
+    function at(k) {
+      slider.value = k;
+      output.textContent = recording.t[k].toFixed(2) + " s";
+      slider.setAttribute("aria-valuetext", output.textContent);
+      const values = {};
+      recording.names.forEach((name, i) => { if (recording.q[i][k] !== null) values[name] = recording.q[i][k]; });
+      kane.setCoordinates?.(values, null);
+    }
+    function stop() {
+      cancelAnimationFrame(timer);
+      timer = null;
+      button.textContent = "Play in 3-D";
+      button.setAttribute("aria-pressed", "false");
+    }
+    button.addEventListener("click", () => {
+      if (timer !== null) { stop(); return; }
+      let k = Number(slider.value) >= last ? 0 : Number(slider.value);
+      const start = performance.now() - 1000 * (recording.t[k] - recording.t[0]);
+      button.textContent = "Pause";
+      button.setAttribute("aria-pressed", "true");
+      const tick = () => {
+        const t = recording.t[0] + (performance.now() - start) / 1000;
+        while (k < last && recording.t[k + 1] <= t) k++;
+        at(k);
+        if (k >= last) stop(); else timer = requestAnimationFrame(tick);
+      };
+      timer = requestAnimationFrame(tick);
+    });
+    slider.addEventListener("input", () => { stop(); at(Number(slider.value)); });
+    output.textContent = recording.t[0].toFixed(2) + " s";
+    slider.setAttribute("aria-valuetext", output.textContent);
+    const curves = holder.querySelector(".curves");
+    recording.plots.forEach((spec) => plot(curves, recording, spec, () => {}));
+    holder.kaneAt = at;
+  }
+  if (data && data.recordings)
+    document.querySelectorAll(".recording").forEach((holder) => kane.later(() => record(holder)));
+
+  const poles = kane.data.poles, plane = document.getElementById("poles-plane");
+  function drawPoles() {
+    const c = plane.getContext("2d"), n = plane.width, size = 1.15 * Math.max(...poles.poles.flat().map(Math.abs), 1e-9);
+    const x = (v) => n / 2 + (v / size) * (n / 2 - 8), y = (v) => n / 2 - (v / size) * (n / 2 - 8);
+    c.clearRect(0, 0, n, n);
+    c.strokeStyle = kane.color("line");
+    c.beginPath(); c.moveTo(0, n / 2); c.lineTo(n, n / 2); c.moveTo(n / 2, 0); c.lineTo(n / 2, n); c.stroke();
+    c.lineWidth = 2;
+    for (const [re, im] of poles.poles) {
+      c.strokeStyle = kane.color(re > 1e-9 * size ? "bad" : "accent");
+      c.beginPath();
+      c.moveTo(x(re) - 5, y(im) - 5); c.lineTo(x(re) + 5, y(im) + 5); c.moveTo(x(re) - 5, y(im) + 5); c.lineTo(x(re) + 5, y(im) - 5);
+      c.stroke();
+    }
+    c.lineWidth = 1;
+  }
+  if (poles && plane) { drawPoles(); kane.onTheme(drawPoles); }
+})(window.kane);
