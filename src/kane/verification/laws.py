@@ -69,10 +69,13 @@ def _witness(mechanism: Mechanism, f: Functions, s: States) -> Check:
         for a, force in pairs:
             size = np.abs(seen.M) @ np.abs(a) + np.abs(seen.bias) + np.abs(force)
             worst = max(worst, backward(seen.M @ a + seen.bias - force, size))
-        for task, value in (("mass_matrix", seen.M), ("gravity_forces", seen.gravity), ("bias_forces", seen.bias)):
+        if "mass_matrix" in f:
+            worst = _worse(worst, np.abs(f("mass_matrix", q=q) - seen.M), np.abs(seen.M))
+        torques = np.abs(seen.M) @ np.abs(udot) + np.abs(seen.bias)  # what cancels in a bias near zero
+        for task, value in (("gravity_forces", seen.gravity), ("bias_forces", seen.bias)):
             if task in f:
                 made = f(task, q=q, qd=u) if task == "bias_forces" else f(task, q=q)
-                worst = _worse(worst, np.abs(made - value), np.abs(value))
+                worst = _worse(worst, np.abs(made - value), torques + np.abs(value))
     return check(name, worst, TOLERANCE)
 
 
