@@ -1,0 +1,116 @@
+"""Other base parameters, other origins and other forms of the inertia forces leave the torques what they are."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kane.equations.derive import derive_task, find_task
+from kane.equations.system import derive_system
+from kane.equations.tasks import task_program
+from kane.graph.evaluate import equal
+from kane.graph.program import Program
+from kane.kinematics.motion import Shift
+from kane.mechanism.model import Mechanism
+from kane.robots.bundled import load as bundled
+from kane.search.formulation import Formulation, candidates, descend, formulated, operations, wander
+from kane.search.placement import shift_size, slide_origins, slides
+from kane.search.recursion import FORMS
+from kane.search.regroup import Split, regroup_with, second_moment
+from kane.search.tasks import BUILDS
+
+sys.path.insert(0, str(Path(__file__).parent))
+from record_models import general, stanford
+
+SPLITS = list(candidates())
+ARM = general(3)
+PLAIN = {
+    (arm.name, task): derive_task(arm, task, parameters="symbolic").program
+    for arm in (ARM, stanford()) for task in ("inverse_dynamics", "mass_matrix")
+}  # fmt: skip
+
+
+def built(mechanism: Mechanism, task: str, formulation: Formulation, parameters: str = "symbolic") -> Program | None:
+    system = formulated(derive_system(mechanism, parameters), formulation)  # type: ignore[arg-type]
+    if system is None:
+        return None
+    return task_program(find_task(task), system, BUILDS[task](system, dict(formulation.forms), False))
+
+
+nodes = st.integers(0, 2)
+formulations = st.builds(
+    Formulation,
+    st.lists(st.tuples(nodes, st.integers(0, 1)), max_size=2).map(tuple),
+    st.dictionaries(nodes, st.sampled_from(SPLITS), max_size=2).map(lambda d: tuple((n, d[n]) for n in sorted(d))),
+    st.dictionaries(nodes, st.sampled_from(FORMS)).map(lambda d: tuple(sorted(d.items()))),
+)
+
+
+@given(formulations, st.sampled_from(("inverse_dynamics", "mass_matrix")))
+def test_every_formulation_gives_the_same_task(formulation: Formulation, task: str) -> None:
+    program = built(ARM, task, formulation)
+    assert program is None or equal(program, PLAIN[ARM.name, task])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_forms_of_an_arm_with_a_slide(form: str) -> None:
+    formulation = Formulation(forms=tuple((node, form) for node in range(6)))  # type: ignore[misc]
+    program = built(stanford(), "inverse_dynamics", formulation)
+    assert program is not None and equal(program, PLAIN["stanford", "inverse_dynamics"])
+
+
+@pytest.mark.parametrize(("keep", "clear"), [("m", "ha"), ("h", "hb"), ("J", "Jbk"), ("J", "Jd"), ("m", "Jak")])
+def test_what_is_kept_on_the_child_clears_the_parent(keep: str, clear: str) -> None:
+    system = derive_system(ARM, "symbolic")
+    g, k = system.g, system.k
+    bodies = regroup_with(k, system.plain, {2: Split((keep,), (clear,), "none")})
+    assert bodies is not None
+    parent, child = bodies[1], bodies[2]
+    cleared = {
+        "ha": parent.first[0], "hb": parent.first[1], "Jak": second_moment(g, parent, 0, 2),
+        "Jbk": second_moment(g, parent, 1, 2),
+        "Jd": g.sub(second_moment(g, parent, 0, 0), second_moment(g, parent, 1, 1)),
+    }  # fmt: skip
+    kept = {"m": child.mass, "h": child.first[2], "J": second_moment(g, child, 2, 2)}
+    assert cleared[clear] < 2
+    assert kept[keep] > 1
+    assert all(value < 2 for name, value in kept.items() if name != keep)
+
+
+def test_a_split_without_solution_is_none() -> None:
+    """Mass in the wrist centre of three axes through one point does not reach the first moment of the link before."""
+    system = derive_system(stanford(), "symbolic")
+    assert regroup_with(system.k, system.plain, {5: Split(("m",), ("ha",))}) is None
+    assert regroup_with(system.k, system.plain, {0: Split(("m",), ("ha",))}) is None  # nothing before the first
+
+
+def test_slid_origins_merge_shifts() -> None:
+    """The offsets of the PUMA's parallel second and third axis become one."""
+    system = derive_system(bundled("puma560"))
+    before = shift_size(system.k)
+    slid = slide_origins(system, {1: slides(system.k, 1)[0]})
+    assert shift_size(slid.k) < before
+    (step,) = (s for s in slid.k.motions[2].fixed if isinstance(s, Shift))
+    assert float(system.g.value_of(step.by[2]) or 0) == pytest.approx(0.2435 - 0.0934)
+
+
+def test_descent_and_wandering_never_lose() -> None:
+    system = derive_system(stanford(), "symbolic")
+
+    def price(formulation: Formulation) -> float:
+        trial = formulated(system, formulation)
+        if trial is None:
+            return float("inf")
+        outputs = BUILDS["inverse_dynamics"](trial, dict(formulation.forms), False)
+        return operations(trial.g, [r for _, _, refs in outputs for r in refs])
+
+    found = descend(system, price, 1)
+    wandered = wander(system, price, found, 40, seed=1)
+    assert price(wandered) <= price(found) < price(Formulation())
+    assert wandered == wander(system, price, found, 40, seed=1)
+    assert price(replace(found, splits=((3, Split(("m",), ("ha",))),))) == float("inf")

@@ -1,0 +1,92 @@
+"""The facade of the search: efforts, trail, what it refuses and what it leaves alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from kane.errors import InputError, UnknownNameError
+from kane.graph.arena import Graph
+from kane.graph.evaluate import equal
+from kane.graph.program import Input, build_program
+from kane.mechanism.constraints import Holonomic
+from kane.mechanism.formula import Formula
+from kane.robots.bundled import load as bundled
+from kane.search import method_table, optimise, unshared
+
+
+def test_low_effort_saves_and_proves() -> None:
+    found = optimise(bundled("puma560"), "inverse_dynamics", effort="low")
+    assert found.program.counts.total < found.unsearched.counts.total
+    assert equal(found.program, found.unsearched)
+
+
+def test_the_trail_adds_up() -> None:
+    found = optimise(bundled("elbow3"), "inverse_dynamics")
+    before, after = found.unsearched.counts, found.program.counts
+    assert before.mul - after.mul == sum(row.saved_mul for row in found.trail)
+    assert before.add - after.add == sum(row.saved_add for row in found.trail)
+    assert after.total < before.total and found.method == "searched"
+    assert {row.task for row in found.trail} == {"inverse_dynamics"}
+
+
+def test_same_seed_same_program() -> None:
+    first, second = (optimise(bundled("elbow3"), "bias_forces", seed=3).program for _ in range(2))
+    assert first == second
+
+
+@pytest.mark.parametrize("task", ["coriolis_times", "kinetic_energy", "forward_dynamics", "gravity_forces"])
+def test_other_tasks_stay_what_they_are(task: str) -> None:
+    found = optimise(bundled("elbow3"), task)
+    assert equal(found.program, found.unsearched, primes=4)
+    assert found.program.counts.total <= found.unsearched.counts.total
+
+
+def test_frames_and_external_wrenches() -> None:
+    robot = bundled("elbow3")
+    tip = robot.links[-1].name
+    pose = optimise(robot, "jacobian", tip)
+    pushed = optimise(robot, "inverse_dynamics", external=(tip,))
+    assert equal(pose.program, pose.unsearched) and equal(pushed.program, pushed.unsearched)
+    assert [i.name for i in pushed.program.inputs] == [i.name for i in pushed.unsearched.inputs]
+
+
+def test_bad_effort_is_named() -> None:
+    with pytest.raises(InputError, match=r"extreme.*low, normal or high"):
+        optimise(bundled("elbow3"), "mass_matrix", effort="extreme")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="extreme"):
+        method_table(bundled("elbow3"), "mass_matrix", effort="extreme")  # type: ignore[arg-type]
+    with pytest.raises(UnknownNameError, match="inverse_dynamics"):
+        optimise(bundled("elbow3"), "inverse_dynamic")
+
+
+def test_constraints_are_left_as_derived() -> None:
+    robot = bundled("elbow3")
+    q = robot.joints[0].name
+    tied = replace(robot, constraints=(Holonomic("tie", Formula("name", (), q) - Fraction(1, 2)),))
+    found = optimise(tied, "mass_matrix")
+    assert found.program is found.unsearched
+    assert "constraints" in found.note and not found.trail
+
+
+def test_table_of_methods() -> None:
+    table = method_table(bundled("puma560"), "mass_matrix", "low")
+    counts = {row.method: row.counts.total for row in table.rows}
+    assert list(counts) == ["raw expanded", "generic recursion", "customised recursion", "explicit", "searched"]
+    assert counts["raw expanded"] > counts["generic recursion"] > counts["customised recursion"] > counts["searched"]
+    (best,) = (row for row in table.rows if row.best)
+    assert best.counts.total == min(counts.values())
+    shown = table.as_dict()
+    assert set(shown) == {"tasks", "trail", "notes"}
+    assert set(shown["tasks"][0]) >= {"task", "method", "counts", "best"}  # type: ignore[index]
+
+
+def test_unshared_counts_a_formula_as_often_as_it_is_used() -> None:
+    g = Graph()
+    x, y = g.symbol("x"), g.symbol("y")
+    s = g.add(x, y)  # used three times: 3 additions
+    program = build_program(g, "t", [Input("v", ("x", "y"))], [("o", (2,), [g.mul(s, s), g.mul(s, x)])])
+    assert (program.counts.mul, program.counts.add) == (2, 1)
+    assert (unshared(program).mul, unshared(program).add) == (2, 3)
