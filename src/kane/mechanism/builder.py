@@ -477,7 +477,13 @@ def _axis_text(axis: FrameVector) -> str:
 
 
 def _turns_of(dcm: Sequence[Sequence[ScalarLike]], name: str) -> tuple[Move, ...]:
-    rows = [[f.number(f.exact(x)) for x in row] for row in dcm]
+    try:
+        rows = [[f.number(f.exact(x)) for x in row] for row in dcm]
+    except KeyError as error:
+        raise InputError(
+            f"The direction cosines of frame {name!r} depend on {error.args[0]!r}.", name=name,
+            remedy="Turn the frame by angles or a quaternion; direction cosines are for constant orientations.",
+        ) from None  # fmt: skip
     gram = [[sum(a * b for a, b in zip(p, q, strict=True)) for q in rows] for p in rows]
     if any(abs(gram[i][j] - (i == j)) > 1e-9 for i in range(3) for j in range(3)):
         raise InputError(
