@@ -62,7 +62,9 @@ def test_default_ranges_are_the_robots_limits(full: ExplicitModel) -> None:
 
 
 @pytest.mark.parametrize("which", ["certified", "paper"])
-def test_certificates_hold_at_a_million_samples(full: ExplicitModel, which: str, request: pytest.FixtureRequest) -> None:
+def test_certificates_hold_at_a_million_samples(
+    full: ExplicitModel, which: str, request: pytest.FixtureRequest
+) -> None:
     short: Abbreviated = request.getfixturevalue(which)
     bound = np.array([c.bound for c in short.certificates])
     greatest = np.zeros(6)
@@ -82,7 +84,9 @@ def test_adversarial_ascent_stays_below_and_comes_close(full: ExplicitModel, cer
         q, qd, qdd = draw(ranges, 1000, 100 + joint, corners=True)
         best = np.abs(error(full, certified, q, qd, qdd)[:, joint])
         for step in np.geomspace(1.0, 0.02, 60):
-            trial_q = np.clip(q + step * rng.normal(size=q.shape) * (rng.random(q.shape) < 0.5), ranges.lower, ranges.upper)
+            trial_q = np.clip(
+                q + step * rng.normal(size=q.shape) * (rng.random(q.shape) < 0.5), ranges.lower, ranges.upper
+            )
             flips = lambda x: np.where(rng.random(x.shape) < 0.12, -x, x)
             trial = (trial_q, flips(qd), flips(qdd))
             value = np.abs(error(full, certified, *trial)[:, joint])
@@ -101,7 +105,9 @@ def test_program_and_model_agree(certified: Abbreviated, paper: Abbreviated) -> 
 
 
 def test_the_papers_rule_recomputed(full: ExplicitModel, paper: Abbreviated) -> None:
-    """A term goes when below 1 % of the greatest of its element, or 0.1 % of the joint's largest constant term: by dense sampling."""
+    """A term goes when below 1 % of the greatest of its element, or 0.1 % of the joint's largest constant term:
+    by dense sampling.
+    """
     constants = ev.constant_values(full)
     q = np.random.default_rng(0).uniform(-np.pi, np.pi, (40_000, 6))
     waves = ev.Waves(q)
@@ -127,8 +133,12 @@ def test_narrow_ranges_and_a_slide() -> None:
     """A slide and limited angles: the certificate covers the ranges."""
     model = explicit_model(robots.load("scara"))
     ranges = default_ranges(
-        model, speed=(1.0,) * 4, acceleration=(2.0,) * 4, reference=(60.0, 30.0, 40.0, 5.0),
-        lower=(-1.0, -1.0, 0.1, -1.0), upper=(1.0, 1.0, 0.6, 1.0),
+        model,
+        speed=(1.0,) * 4,
+        acceleration=(2.0,) * 4,
+        reference=(60.0, 30.0, 40.0, 5.0),
+        lower=(-1.0, -1.0, 0.1, -1.0),
+        upper=(1.0, 1.0, 0.6, 1.0),
     )
     short = abbreviate(model, 0.02, ranges=ranges)
     q, qd, qdd = draw(ranges, 100_000, 1, corners=True)

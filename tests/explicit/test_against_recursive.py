@@ -71,7 +71,9 @@ def _gripper(ratio: Fraction) -> Mechanism:
     """Two jaws on a turning palm, the second one following the first."""
     from kane.mechanism.model import Mimic
 
-    body = Inertia(Fraction(2), (Fraction(1, 5), Fraction(1, 10), Fraction(0)), tuple(Fraction(k, 50) for k in (3, 0, 0, 4, 0, 5)))
+    body = Inertia(
+        Fraction(2), (Fraction(1, 5), Fraction(1, 10), Fraction(0)), tuple(Fraction(k, 50) for k in (3, 0, 0, 4, 0, 5))
+    )
     links = (Link("base"), Link("palm", body), Link("left", body), Link("right", body))
     up: tuple[Move, ...] = (Translate((Fraction(1, 4), Fraction(0), Fraction(0))), Turn(0, PI / 2))
     joints = (
@@ -96,11 +98,16 @@ def dh_tables(draw: st.DrawFn) -> Mechanism:
         if twist:
             angle: Scalar = PI * Fraction(twist, 180)
             moves.append(Turn(0, angle))
-        a, d = draw(st.sampled_from((Fraction(0), draw(hundredths)))), draw(st.sampled_from((Fraction(0), draw(hundredths))))
+        a, d = (
+            draw(st.sampled_from((Fraction(0), draw(hundredths)))),
+            draw(st.sampled_from((Fraction(0), draw(hundredths)))),
+        )
         moves.append(Translate((a, Fraction(0), d)))
         kind = draw(st.sampled_from(("revolute", "revolute", "prismatic")))
         com = tuple(draw(hundredths) for _ in range(3))
-        moments = tuple(Fraction(draw(st.integers(20, 90)), 100) if m in (0, 3, 5) else draw(hundredths) / 10 for m in range(6))
+        moments = tuple(
+            Fraction(draw(st.integers(20, 90)), 100) if m in (0, 3, 5) else draw(hundredths) / 10 for m in range(6)
+        )
         mass = Fraction(draw(st.integers(1, 50)), 10)
         links.append(Link(f"link{k}", Inertia(mass, com, moments)))  # type: ignore[arg-type]
         joints.append(Joint(f"q{k}", kind, links[-2].name, f"link{k}", tuple(moves)))
@@ -122,7 +129,11 @@ def test_symbols_are_the_derivatives_of_the_matrix(name: str) -> None:
     q = states(model.n, 5)[0]
     step = 1e-5
     rates = np.stack(
-        [(ev.mass_matrix(model, q + step * e) - ev.mass_matrix(model, q - step * e)) / (2 * step) for e in np.eye(model.n)], -1
+        [
+            (ev.mass_matrix(model, q + step * e) - ev.mass_matrix(model, q - step * e)) / (2 * step)
+            for e in np.eye(model.n)
+        ],
+        -1,
     )
     symbol = (rates + np.swapaxes(rates, -1, -2) - np.moveaxis(rates, -1, -3)) / 2  # (..., i, j, k)
     b, c = ev.b_matrix(model, q), ev.c_matrix(model, q)
@@ -140,7 +151,9 @@ def test_programs_compute_the_model(name: str) -> None:
     arrays = {"q": q, "qd": qd, "qdd": qdd, "p": np.array(list(values.values()))}
     tau = evaluate(program(model), arrays)["tau"]
     np.testing.assert_allclose(tau, ev.inverse_dynamics(model, q, qd, qdd, values), rtol=1e-11, atol=1e-11)
-    np.testing.assert_allclose(evaluate(program(model, "mass_matrix"), arrays)["M"], ev.mass_matrix(model, q, values), atol=1e-12)
+    np.testing.assert_allclose(
+        evaluate(program(model, "mass_matrix"), arrays)["M"], ev.mass_matrix(model, q, values), atol=1e-12
+    )
     np.testing.assert_allclose(
         evaluate(program(model, "gravity_forces"), arrays)["g"], ev.gravity(model, q, values), atol=1e-11
     )

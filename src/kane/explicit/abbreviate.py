@@ -1,8 +1,9 @@
 """Step 5: abbreviated models, by the paper's rule of significance or with a certified torque error.
 
-Rule "paper" (Armstrong, Khatib and Burdick 1986): a term of an element is dropped when it stays below 1 % of the greatest term of that
-element, or below 0.1 % of the largest constant term of the same joint.  Rule "certified": the cheapest model found whose torque error
-is proved to stay below the tolerance over the whole ranges of angles, speeds and accelerations (bounds.py).
+Rule "paper" (Armstrong, Khatib and Burdick 1986): a term of an element is dropped when it stays below 1 % of the
+greatest term of that element, or below 0.1 % of the largest constant term of the same joint.  Rule "certified": the
+cheapest model found whose torque error is proved to stay below the tolerance over the whole ranges of angles, speeds
+and accelerations (bounds.py).
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from kane.errors import InputError
 from kane.explicit.absolute import Absolute, Piece, absolute_form
 from kane.explicit.bounds import COARSE, Factor, Field, Motion, certify, make_field
 from kane.explicit.evaluate import Array, constant_values
-from kane.explicit.lumping import Expression, Product, Term, term_order
+from kane.explicit.forms import Product
+from kane.explicit.lumping import Expression, Term, term_order
 from kane.explicit.model import ExplicitModel
 from kane.explicit.program import inverse_dynamics_program
 from kane.explicit.ranges import Ranges, default_ranges
@@ -51,9 +53,11 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True)
 class Significance:
-    """One term of one element: its greatest value over the joint ranges, as a share of the greatest term of the element.
+    """One term of one element: its greatest value over the joint ranges,
+    as a share of the greatest term of the element.
 
-    constant_share: of the largest constant term of the same joint.  element: "a12", "b2,34", "c31", "g2" as (matrix, row, column).
+    constant_share: of the largest constant term of the same joint.  element: "a12", "b2,34", "c31", "g2" as
+    (matrix, row, column).
     """
 
     matrix: Matrix
@@ -69,7 +73,8 @@ class Significance:
 class Abbreviated:
     """A shorter model, its program and what is proved of it.
 
-    model: A, B, C and g with the terms that are kept; A need not be symmetric, each joint has its own tolerance.  dropped: the others.
+    model: A, B, C and g with the terms that are kept; A need not be symmetric, each joint has its own tolerance.
+    dropped: the others.
     """
 
     model: ExplicitModel
@@ -87,7 +92,10 @@ class Abbreviated:
 
 
 def significance(model: ExplicitModel, ranges: Ranges | None = None, lower: bool = False) -> tuple[Significance, ...]:
-    """For each term of each element its largest share over the joint ranges (the whole turn where `ranges` is not given)."""
+    """
+    For each term of each element its largest share over the joint ranges (the whole turn where `ranges` is not
+    given).
+    """
     constants = constant_values(model)
     largest = _largest_constants(model, constants)
     result = []
@@ -98,7 +106,13 @@ def significance(model: ExplicitModel, ranges: Ranges | None = None, lower: bool
             constant = largest[row] if matrix != "g" else 0.0
             result.append(
                 Significance(
-                    matrix, row, column, t, size, _share(size, top), _share(size, constant) if constant else float("inf")
+                    matrix,
+                    row,
+                    column,
+                    t,
+                    size,
+                    _share(size, top),
+                    _share(size, constant) if constant else float("inf"),
                 )
             )
     return tuple(result)
@@ -156,12 +170,16 @@ def _angle_range(angle: Sequence[int], ranges: Ranges | None) -> tuple[float, fl
 
 
 def abbreviate(
-    model: ExplicitModel, tolerance: float = 0.01, rule: Rule = "certified", ranges: Ranges | None = None, effort: int = 1
+    model: ExplicitModel,
+    tolerance: float = 0.01,
+    rule: Rule = "certified",
+    ranges: Ranges | None = None,
+    effort: int = 1,
 ) -> Abbreviated:
     """A shorter model.  "certified": |torque error| <= tolerance * reference for every joint over the ranges, proved.
 
-    "paper": terms below tolerance of the greatest term of their element, or below a tenth of that of the joint's largest constant term.
-    effort: how many rounds of exchange the search for the cheapest certified model makes.
+    "paper": terms below tolerance of the greatest term of their element, or below a tenth of that of the joint's
+    largest constant term.  effort: how many rounds of exchange the search for the cheapest certified model makes.
     Raises InputError when the model has run-time parameters, the tolerance is no share, or limits are missing.
     """
     if model.parameters:
@@ -170,7 +188,9 @@ def abbreviate(
             name=next(iter(model.parameters)), remedy="Abbreviate the model with numeric parameters.",
         )  # fmt: skip
     if not 0 < tolerance < 1:
-        raise InputError(f"The tolerance {tolerance} is not between 0 and 1.", value=tolerance, remedy="Give 0.01 for 1 %.")
+        raise InputError(
+            f"The tolerance {tolerance} is not between 0 and 1.", value=tolerance, remedy="Give 0.01 for 1 %."
+        )
     if ranges is None:
         ranges = default_ranges(model)
     return _by_paper(model, tolerance, ranges) if rule == "paper" else _certified(model, tolerance, ranges, effort)
@@ -180,8 +200,11 @@ def _by_paper(model: ExplicitModel, tolerance: float, ranges: Ranges) -> Abbrevi
     constant_share = tolerance * CONSTANT_SHARE / ELEMENT_SHARE
     dropped = [s for s in significance(model, ranges) if s.share < tolerance or s.constant_share < constant_share]
     gone = {(s.matrix, s.row, s.column, s.term) for s in dropped}
-    keep = lambda m, i, j, e: tuple(t for t in e if (m, i, j, t) not in gone)
     n = model.n
+
+    def keep(m: Matrix, i: int, j: int, e: Expression) -> Expression:
+        return tuple(t for t in e if (m, i, j, t) not in gone)
+
     a = [[keep("A", min(i, j), max(i, j), model.A[min(i, j)][max(i, j)]) for j in range(n)] for i in range(n)]
     short = replace(
         model,
@@ -197,7 +220,9 @@ def _by_paper(model: ExplicitModel, tolerance: float, ranges: Ranges) -> Abbrevi
     return Abbreviated(short, "paper", tolerance, ranges, proved, tuple(dropped), made)
 
 
-def _difference(full: Sequence[Sequence[Expression]], short: Sequence[Sequence[Expression]]) -> tuple[tuple[Expression, ...], ...]:
+def _difference(
+    full: Sequence[Sequence[Expression]], short: Sequence[Sequence[Expression]]
+) -> tuple[tuple[Expression, ...], ...]:
     return tuple(
         tuple(tuple(t for t in e if t not in set(kept)) for e, kept in zip(row, rest, strict=True))
         for row, rest in zip(full, short, strict=True)
@@ -291,7 +316,9 @@ def _certified(model: ExplicitModel, tolerance: float, ranges: Ranges, effort: i
     short_form = replace(form, pieces=tuple(p for k, p in enumerate(form.pieces) if k in kept))
     short = _model_of(model, short_form)
     gone = _dropped(model, short, ranges)
-    return Abbreviated(short, "certified", tolerance, ranges, proved, gone, inverse_dynamics_program(short, short_form, TRIES))
+    return Abbreviated(
+        short, "certified", tolerance, ranges, proved, gone, inverse_dynamics_program(short, short_form, TRIES)
+    )
 
 
 def _model_of(model: ExplicitModel, form: Absolute) -> ExplicitModel:
@@ -305,9 +332,11 @@ def _model_of(model: ExplicitModel, form: Absolute) -> ExplicitModel:
             cell[key] = cell.get(key, Fraction(0)) + w
     for i, constant in form.rotors:
         table.setdefault((i, (i,)), {})[constant, ()] = Fraction(1)
-    cell_of = lambda i, motion: tuple(
-        sorted((Term(w, c, f) for (c, f), w in table.get((i, motion), {}).items() if w), key=term_order)
-    )
+
+    def cell_of(i: int, motion: Motion) -> Expression:
+        terms = (Term(w, c, f) for (c, f), w in table.get((i, motion), {}).items() if w)
+        return tuple(sorted(terms, key=term_order))
+
     return replace(
         model,
         A=tuple(tuple(cell_of(i, (j,)) for j in range(n)) for i in range(n)),
@@ -326,5 +355,7 @@ def _dropped(model: ExplicitModel, short: ExplicitModel, ranges: Ranges) -> tupl
     """Terms of the full model that the short one does not have with the same weight."""
     kept = {(m, i, j): {(t.constant, t.factors): t.ratio for t in e} for m, i, j, e in elements(short, True)}
     return tuple(
-        s for s in significance(model, ranges, True) if kept[s.matrix, s.row, s.column].get((s.term.constant, s.term.factors)) != s.term.ratio
+        s
+        for s in significance(model, ranges, True)
+        if kept[s.matrix, s.row, s.column].get((s.term.constant, s.term.factors)) != s.term.ratio
     )

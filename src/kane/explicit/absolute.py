@@ -1,7 +1,8 @@
 """The model in absolute angles of parallel axes, for programs and abbreviation: fewer and shorter elements.
 
-With u = S q (for parallel axes: the sums of angles up to each of them) the kinetic energy has A' = S^-T A S^-1 and tau = S' tau'.  The
-relation of parallel axes among the Christoffel symbols then holds by itself: what it makes equal appears once.
+With u = S q (for parallel axes: the sums of angles up to each of them) the kinetic energy has A' = S^-T A S^-1 and tau
+= S' tau'.  The relation of parallel axes among the Christoffel symbols then holds by itself: what it makes equal
+appears once.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ Rows = tuple[tuple[int, ...], ...]
 class Piece:
     """ratio * constant * product * motion, a summand of the generalized force of absolute coordinate `row`.
 
-    motion: () for gravity, (j,) for the acceleration of absolute coordinate j, (j, k) for the product of two speeds.  `factors` hold
-    angles as integer vectors over the joint coordinates.
+    motion: () for gravity, (j,) for the acceleration of absolute coordinate j, (j, k) for the product of two
+    speeds.  `factors` hold angles as integer vectors over the joint coordinates.
     """
 
     row: int
@@ -35,7 +36,9 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Absolute:
-    """u = S q; the pieces of tau' in the constants of the model; rotor inertia left at the joints (coordinate, constant)."""
+    """u = S q; the pieces of tau' in the constants of the model; rotor inertia left at the joints (coordinate,
+    constant).
+    """
 
     transform: Rows
     pieces: tuple[Piece, ...]
@@ -43,7 +46,9 @@ class Absolute:
 
 
 def absolute_form(model: ExplicitModel) -> Absolute:
-    """The forces tau' of a model, so that tau_i = sum_k S_ki tau'_k + Im_i qdd_i (for rotors that stay at the joint)."""
+    """The forces tau' of a model,
+    so that tau_i = sum_k S_ki tau'_k + Im_i qdd_i (for rotors that stay at the joint).
+    """
     change = Change(model)
     n = model.n
     a, g = change.matrix(), change.gravity()
@@ -186,5 +191,3 @@ def _inverse(rows: Rows) -> Rows:
             if r != i and work[r][i]:
                 work[r] = [x - work[r][i] * y for x, y in zip(work[r], work[i], strict=True)]
     return tuple(tuple(int(x) for x in row[n:]) for row in work)
-
-

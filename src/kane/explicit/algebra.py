@@ -1,8 +1,9 @@
-"""Exact coefficients: polynomials in the atoms of a description (named parameters, sines of fixed angles) with rational numbers.
+"""Exact coefficients: polynomials in the atoms of a description (named parameters,
+sines of fixed angles) with rational numbers.
 
-A Coefficient is a dict from a packed monomial (BITS bits of exponent an atom, in one integer) to a rational.  Products add
-the integers.  Atoms may satisfy x^2 = polynomial (sin^2 = 1 - cos^2, sqrt(2)^2 = 2): products are reduced by that, so that
-equal functions have equal coefficients.
+A Coefficient is a dict from a packed monomial (BITS bits of exponent an atom, in one integer) to a rational.  Products
+add the integers.  Atoms may satisfy x^2 = polynomial (sin^2 = 1 - cos^2, sqrt(2)^2 = 2): products are reduced by that,
+so that equal functions have equal coefficients.
 """
 
 from __future__ import annotations
@@ -167,10 +168,11 @@ class Atoms:
             return self._near(formula.evaluate({}))
         text = str(formula)
         known = self.taken(f"sin({text})")
-        c, s = self.atom(f"cos({text})", Formula("cos", (formula,))), self.atom(f"sin({text})", Formula("sin", (formula,)))
+        cos_key = self.atom(f"cos({text})", Formula("cos", (formula,)))
+        sin_key = self.atom(f"sin({text})", Formula("sin", (formula,)))
         if not known:
-            self._squares.append((s.bit_length() - 1, {0: 1, 2 * c: -1}))
-        return {c: 1}, {s: 1}
+            self._squares.append((sin_key.bit_length() - 1, {0: 1, 2 * cos_key: -1}))
+        return {cos_key: 1}, {sin_key: 1}
 
     def _near(self, angle: float) -> tuple[Coefficient, Coefficient]:
         """A rational point of the circle within 1e-15 of a fixed angle: cos^2 + sin^2 = 1 holds exactly."""
@@ -187,7 +189,8 @@ class Atoms:
             return scale(self._twelfths(12 - k), -1)
         half = Fraction(1, 2)
         if k in (0, 4, 6):
-            return {0: ONE, 4: {0: half}, 6: {}}[k]
+            simple: dict[int, Coefficient] = {0: ONE, 4: {0: half}, 6: {}}
+            return simple[k]
         if k in (2, 3):
             return {self._root(3 if k == 2 else 2): half}
         two, three = self._root(2), self._root(3)
@@ -264,7 +267,7 @@ class Atoms:
             number = a[key]
             factors = [self._power_text(place, power) for place, power in self.exponents(key)]
             if abs(number) != 1 or not factors:
-                factors.insert(0, f.scalar_text(Fraction(abs(number))))
+                factors.insert(0, f.scalar_text(abs(Fraction(number))))
             sign = "-" if number < 0 else "+"
             parts.append(f"{sign} {'*'.join(factors)}" if parts else f"{'-' if number < 0 else ''}{'*'.join(factors)}")
         return " ".join(parts) or "0"

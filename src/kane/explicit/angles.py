@@ -1,7 +1,7 @@
 """Angles that an element may be written in: joint angles, sums of angles of parallel axes, multiples.
 
-An angle is an integer vector over the coordinates.  Each parallel axis has the sum of the angles up to it; differences of such sums
-are the sums over runs of parallel joints.
+An angle is an integer vector over the coordinates.  Each parallel axis has the sum of the angles up to it; differences
+of such sums are the sums over runs of parallel joints.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from fractions import Fraction
 from itertools import combinations
 
 from kane.explicit.algebra import Atoms, Coefficient, Number
-from kane.explicit.arm import Along, Arm, turn_vector
+from kane.explicit.arm import Arm
 from kane.explicit.energy import Key, multiple_angle
+from kane.explicit.moves import Along, turn_vector
 
 Angle = tuple[int, ...]
 _ENUMERATED = 3  # coordinates for which all bases of run sums are tried
@@ -96,7 +97,9 @@ def _parallel_ancestor(arm: Arm, atoms: Atoms, index: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """Angles for the coordinates of a group; `harmonic`: cosines and sines of all multiples and sums instead of powers."""
+    """Angles for the coordinates of a group; `harmonic`:
+    cosines and sines of all multiples and sums instead of powers.
+    """
 
     involved: tuple[int, ...]
     angles: tuple[Angle, ...]
@@ -219,7 +222,9 @@ def _outer(a: dict[Key, int], x: dict[int, int], b: dict[Key, int], y: dict[int,
 
 
 def exponentials(codes: Key) -> tuple[dict[Key, tuple[int, int]], int]:
-    """A product of cos^a sin^b as a sum of exp(i k.q): k -> whole (real, imaginary) weight, and their common divisor."""
+    """A product of cos^a sin^b as a sum of exp(i k.q): k -> whole (real, imaginary) weight,
+    and their common divisor.
+    """
     result: dict[Key, tuple[int, int]] = {(): (1, 0)}
     divisor = 1
     for code in codes:
@@ -245,7 +250,10 @@ def _times(a: dict[int, tuple[int, int]], b: dict[int, tuple[int, int]]) -> dict
 def _inverse(basis: Basis) -> list[list[int]]:
     """k over the coordinates = k' over the angles times their matrix: the inverse matrix (unimodular)."""
     size = len(basis.angles)
-    rows = [[Fraction(a[c]) for c in basis.involved] + [Fraction(int(i == j)) for j in range(size)] for i, a in enumerate(basis.angles)]
+    rows = [
+        [Fraction(a[c]) for c in basis.involved] + [Fraction(int(i == j)) for j in range(size)]
+        for i, a in enumerate(basis.angles)
+    ]
     for i in range(size):
         pivot = next(r for r in range(i, size) if rows[r][i])
         rows[i], rows[pivot] = rows[pivot], rows[i]

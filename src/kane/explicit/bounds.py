@@ -1,11 +1,12 @@
 """Certified bounds of dropped terms: the greatest torque error over all angles, speeds and accelerations of a box.
 
-For a joint the error is linear in the accelerations and quadratic in the speeds, with trigonometric polynomials of q as coefficients:
+For a joint the error is linear in the accelerations and quadratic in the speeds, with trigonometric polynomials of q as
+coefficients:
 
     e(q, qd, qdd) = sum_l a_l(q) qdd_l + sum_{j<=k} n_jk(q) qd_j qd_k + g(q).
 
-At fixed q its maximum over the box of qd and qdd is at most sum |a_l| A_l + max over signs of the quadratic form + |g| (`worst`); a grid
-of q with the factor of `certify` proves it for all q.
+At fixed q its maximum over the box of qd and qdd is at most sum |a_l| A_l + max over signs of the quadratic form + |g|
+(`worst`); a grid of q with the factor of `certify` proves it for all q.
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """The coefficients of one joint's error: component m is Re(sum_h amplitude[h, m] exp(i k_h . q)), weighted by its motion.
+    """The coefficients of one joint's error: component m is Re(sum_h amplitude[h, m] exp(i k_h . q)),
+    weighted by its motion.
 
     motions[m]; scale[m]: greatest value of the slides' part.
     """
@@ -65,6 +67,7 @@ class Field:
     k: Array  # (H, n)
     amplitude: np.ndarray[Any, np.dtype[np.complex128]]  # (H, M)
     motions: tuple[Motion, ...]
+    loose: tuple[bool, ...]  # components multiplied by slides, which may be anything up to their greatest
 
     @property
     def empty(self) -> bool:
@@ -72,7 +75,9 @@ class Field:
 
 
 def make_field(n: int, parts: Iterable[tuple[Motion, float, Sequence[Factor]]], box: Box) -> Field:
-    """The field of a sum of (motion, coefficient, product); each power of the slides is a component of its own, at its greatest."""
+    """The field of a sum of (motion, coefficient, product); each power of the slides is a component of its own,
+    at its greatest.
+    """
     components: dict[tuple[Motion, tuple[Factor, ...]], dict[Angle, complex]] = {}
     for motion, coefficient, factors in parts:
         slides = tuple(f for f in factors if f[2] < 0)
@@ -84,12 +89,14 @@ def make_field(n: int, parts: Iterable[tuple[Motion, float, Sequence[Factor]]], 
         for k, weight in (waves(factors) or {(0,) * n: 1.0 + 0j}).items():
             component[k] = component.get(k, 0j) + weight * coefficient * size
     keys = sorted({k for c in components.values() for k in c})
+    loose = tuple(bool(slides) for _, slides in components)
     place_of = {k: h for h, k in enumerate(keys)}
     amplitude = np.zeros((len(keys), len(components)), dtype=complex)
     for m, component in enumerate(components.values()):
         for k, weight in component.items():
             amplitude[place_of[k], m] = weight
-    return Field(np.array(keys, dtype=float).reshape(-1, n), amplitude, tuple(motion for motion, _ in components))
+    motions = tuple(motion for motion, _ in components)
+    return Field(np.array(keys, dtype=float).reshape(-1, n), amplitude, motions, loose)
 
 
 def values(field: Field, q: Array) -> Array:
@@ -99,12 +106,17 @@ def values(field: Field, q: Array) -> Array:
 
 
 def worst(field: Field, coefficients: Array, slack: Array | None, box: Box) -> Array:
-    """An upper bound (N) of the error for coefficients (N, M) known up to slack (N, M): exact but for interior maxima of squares."""
+    """An upper bound (N) of the error for coefficients (N, M) known up to slack (N, M):
+    exact but for interior maxima of squares.
+    """
     size = np.array([_size(motion, box) for motion in field.motions])
     spread = np.zeros(len(coefficients)) if slack is None else slack @ size
     linear = [m for m, motion in enumerate(field.motions) if len(motion) == 1]
     total: Array = spread + np.abs(coefficients[:, linear]) @ size[linear]
-    rest = [m for m, motion in enumerate(field.motions) if len(motion) != 1]
+    rest = [m for m, motion in enumerate(field.motions) if len(motion) != 1 and not field.loose[m]]
+    for m, motion in enumerate(field.motions):
+        if len(motion) != 1 and field.loose[m]:
+            total = total + np.abs(coefficients[:, m]) * size[m]
     if not rest:
         return total
     joints = sorted({j for m in rest for j in field.motions[m]})
@@ -124,7 +136,8 @@ def worst(field: Field, coefficients: Array, slack: Array | None, box: Box) -> A
             else:
                 form += value
         upward, downward = np.maximum(upward, form + squares_up), np.maximum(downward, squares_down - form)
-    return total + np.maximum(upward, downward)
+    result: Array = total + np.maximum(upward, downward)
+    return result
 
 
 def _size(motion: Motion, box: Box) -> float:
@@ -145,9 +158,10 @@ class Bound:
 def certify(field: Field, box: Box, budget: int = FINE) -> Bound:
     """The greatest error over the box, from a grid of the angles.
 
-    At fixed speeds and accelerations the error is a trigonometric polynomial of degree d in an angle, so that on M > 2 d equal steps its
-    greatest value is at most that of the grid over cos(pi d / M) (Riesz 1914: near its maximum |T| a polynomial is at least |T| cos(d x));
-    angle by angle these factors multiply.  The sum of all absolute coefficients is a bound too; the smaller one is taken.
+    At fixed speeds and accelerations the error is a trigonometric polynomial of degree d in an angle, so that on
+    more than 2 d equal steps, M of them, its greatest value is at most that of the grid over cos(pi d / M) (Riesz
+    1914: near its maximum |T| a polynomial is at least |T| cos(d x)); angle by angle these factors multiply.  The
+    sum of all absolute coefficients is a bound too; the smaller one is taken.
     """
     if field.empty:
         return Bound(0.0, 0.0, 0)
@@ -163,7 +177,9 @@ def certify(field: Field, box: Box, budget: int = FINE) -> Bound:
 
 
 def grid_steps(degrees: Sequence[int], budget: int) -> tuple[int, ...]:
-    """Steps for each angle, a multiple of its degree, within a budget of points: 12 d where that fits, at least 2 d + 1."""
+    """Steps for each angle, a multiple of its degree, within a budget of points: 12 d where that fits,
+    at least 2 d + 1.
+    """
     for multiple in (16, 14, 12, 10, 9, 8, 7, 6, 5, 4, 3):
         steps = tuple(multiple * d if d else 1 for d in degrees)
         if np.prod(np.array(steps, dtype=float)) <= budget:
@@ -205,7 +221,7 @@ def worst_above(field: Field, coefficients: Array, box: Box) -> Array:
 def _within(steps: Sequence[int], box: Box, degrees: Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Which points of the grid lie in the ranges of the angles."""
     inside: Any = np.ones(tuple(steps), dtype=bool)
-    for d in np.flatnonzero(degrees):
+    for d in (int(d) for d in np.flatnonzero(degrees)):
         points = -np.pi + 2 * np.pi * np.arange(steps[d]) / steps[d]
         shape = [1] * len(steps)
         shape[d] = -1

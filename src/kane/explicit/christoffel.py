@@ -1,7 +1,8 @@
-"""Steps 3 and 4: Christoffel symbols of the first kind from A, in the constants, and the relations that leave few of them.
+"""Steps 3 and 4: Christoffel symbols of the first kind from A, in the constants,
+and the relations that leave few of them.
 
-[i;jk] = (d_k a_ij + d_j a_ik - d_i a_jk) / 2, b_i,jk = 2 [i;jk], c_ij = [i;jj] (Armstrong, Khatib and Burdick 1986, eq. 4-10).
-Derivatives are formed only where the relations leave something, and the constants are combined again.
+[i;jk] = (d_k a_ij + d_j a_ik - d_i a_jk) / 2, b_i,jk = 2 [i;jk], c_ij = [i;jj] (Armstrong, Khatib and Burdick 1986, eq.
+4-10). Derivatives are formed only where the relations leave something, and the constants are combined again.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from kane.explicit.angles import Group, expand, multiply
 from kane.explicit.arm import Arm
 from kane.explicit.energy import Element, Key, combine, derivative
 from kane.explicit.forms import Formed, Former, Product, primitive
-from kane.graph.arena import Graph
 from kane.explicit.lumping import Constant, Expression, Lumped, Term, simple, term_order
+from kane.graph.arena import Graph
 
 Symbol = tuple[int, int, int]  # i, j <= k
 Vector = dict[tuple[int, int, int], Fraction]  # (k, i, j), i <= j: the derivative d_k a_ij
@@ -137,9 +138,7 @@ def christoffel(
             value = combine(d(j, i, j), d(i, j, j), -half)
         else:
             value = combine(combine(combine({}, d(k, i, j), half), d(j, i, k), half), d(i, j, k), -half)
-        result[i, j, k] = space.nonzero(
-            {key: {c: plain(v) for c, v in part.items()} for key, part in value.items()}
-        )
+        result[i, j, k] = space.nonzero({key: {c: plain(v) for c, v in part.items()} for key, part in value.items()})
     return result
 
 
@@ -171,7 +170,9 @@ def _combined(name: str, base: frozenset[tuple[int, Number]], constants: Sequenc
         size = "" if abs(v) == 1 else f"{abs(v)}*"
         text += f" {'-' if v < 0 else '+'} {size}{part}" if text else f"{'-' if v < 0 else ''}{size}{part}"
     values = [constants[k].value for k, _ in sorted(base)]
-    total = None if any(v is None for v in values) else sum(float(v) * (values[n] or 0.0) for n, (_, v) in enumerate(parts))
+    total = (
+        None if any(v is None for v in values) else sum(float(v) * (values[n] or 0.0) for n, (_, v) in enumerate(parts))
+    )
     return Constant(name, "inertia", (), text, total, parts)
 
 
@@ -181,14 +182,18 @@ def _combined(name: str, base: frozenset[tuple[int, Number]], constants: Sequenc
 def report(
     arm: Arm, groups: Sequence[Group], unique: int, zero: int, elements: Sequence[Sequence[Element]]
 ) -> ChristoffelReport:
-    """Unique symbols after each relation of Armstrong, Khatib and Burdick 1986, eq. 7-10; `unique` in this arm's expressions."""
+    """Unique symbols after each relation of Armstrong, Khatib and Burdick 1986, eq. 7-10;
+    `unique` in this arm's expressions.
+    """
     n = len(arm.names)
     live = _live(arm)
     formal = {s: _formal(s, live) for s in symbols(n)}
     total = len(formal)
     removed: dict[str, int] = {}
     left = total
-    stages: list[tuple[str, dict[Symbol, Vector]]] = [("(7, 8) symmetry, and no influence of the joints before", formal)]
+    stages: list[tuple[str, dict[Symbol, Vector]]] = [
+        ("(7, 8) symmetry, and no influence of the joints before", formal)
+    ]
     idle = {k for k in range(n) if not any(any(key[k] for key in e) for row in elements for e in row)}
     formal = {s: {d: v for d, v in vector.items() if d[0] not in idle} for s, vector in formal.items()}
     stages.append(("(9) coordinates that nothing depends on", formal))
@@ -252,7 +257,9 @@ def _formal(s: Symbol, live: set[tuple[int, int, int]]) -> Vector:
 
 
 def _with_parallels(arm: Arm, groups: Sequence[Group], formal: dict[Symbol, Vector]) -> dict[Symbol, Vector]:
-    """Reduce by [i;ak] = +-[i;bk] for parallel axes a before b, k at or beyond b: the partial velocities have equal derivatives."""
+    """Reduce by [i;ak] = +-[i;bk] for parallel axes a before b, k at or beyond b:
+    the partial velocities have equal derivatives.
+    """
     above = _ancestors(arm)
     rows: list[Vector] = []
     for a, b, sign in _pairs(arm, groups):
@@ -261,7 +268,9 @@ def _with_parallels(arm: Arm, groups: Sequence[Group], formal: dict[Symbol, Vect
                 if b in above[k]:
                     left = formal[i, min(a, k), max(a, k)]
                     right = formal[i, min(b, k), max(b, k)]
-                    difference = {p: left.get(p, Fraction(0)) - sign * right.get(p, Fraction(0)) for p in {**left, **right}}
+                    difference = {
+                        p: left.get(p, Fraction(0)) - sign * right.get(p, Fraction(0)) for p in {**left, **right}
+                    }
                     row = _reduced({p: v for p, v in difference.items() if v}, rows)
                     if row:
                         rows.append(row)
@@ -286,7 +295,9 @@ def parallel_pairs(arm: Arm, groups: Sequence[Group]) -> list[tuple[int, int]]:
     """Next neighbours among parallel axes: (a, b), a before b."""
     above = _ancestors(arm)
     pairs = [(a, b) for a, b, _ in _pairs(arm, groups)]
-    return [(a, b) for a, b in pairs if not any((a, c) in pairs and c in above[b] and c != b for c in range(len(arm.names)))]
+    return [
+        (a, b) for a, b in pairs if not any((a, c) in pairs and c in above[b] and c != b for c in range(len(arm.names)))
+    ]
 
 
 def _reduced(vector: Vector, rows: Sequence[Vector]) -> Vector:
@@ -303,5 +314,3 @@ def _reduced(vector: Vector, rows: Sequence[Vector]) -> Vector:
                 else:
                     rest.pop(p, None)
     return rest
-
-

@@ -1,11 +1,11 @@
 """Step 1: every element of the kinetic energy matrix and of gravity, exactly, by composite bodies.
 
-Momentum of the composite body beyond joint i for a unit rate of joint i, carried down to joint j, gives a_ij; its linear part at
-the root, against gravity, gives g_i.  On the way each joint's sine and cosine enters once, so nothing needs to be reduced until
-followers are merged: a product by them only renames keys.
+Momentum of the composite body beyond joint i for a unit rate of joint i, carried down to joint j, gives a_ij; its
+linear part at the root, against gravity, gives g_i.  On the way each joint's sine and cosine enters once, so nothing
+needs to be reduced until followers are merged: a product by them only renames keys.
 
-An element is a dict from a trigonometric key to a Coefficient.  A key has a code for each coordinate: 2 b + a for cos^a sin^b of an
-angle (a 0 or 1), the exponent for a slide.
+An element is a dict from a trigonometric key to a Coefficient.  A key has a code for each coordinate: 2 b + a for cos^a
+sin^b of an angle (a 0 or 1), the exponent for a slide.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from kane.explicit.algebra import Atoms, Coefficient, Number, add, scale
-from kane.explicit.arm import PAIRS, About, Along, Arm, Fixed, Step, Turned
+from kane.explicit.arm import Arm, Step
+from kane.explicit.moves import PAIRS, About, Along, Fixed, Turned
 
 Key = tuple[int, ...]
 Element = dict[Key, Coefficient]
@@ -175,9 +176,7 @@ class _Walk:
                 b = Composite(b.mass, _matrix_vector(self.atoms, move, b.first), tensor)
         return b
 
-    def momentum_down(
-        self, index: int, force: list[Packed], moment: list[Packed]
-    ) -> tuple[list[Packed], list[Packed]]:
+    def momentum_down(self, index: int, force: list[Packed], moment: list[Packed]) -> tuple[list[Packed], list[Packed]]:
         """Linear and angular momentum from a step's frame to its parent step's frame."""
         step = self.arm.steps[index]
         cos, sin = self.motion(index)
@@ -222,12 +221,16 @@ def _minus(a: Packed) -> Packed:
 
 
 def energy(arm: Arm, atoms: Atoms) -> tuple[list[list[Element]], list[Element]]:
-    """The kinetic energy matrix A (without rotors) and the gravity forces g of an arm, exact, as polynomials in its coordinates."""
+    """The kinetic energy matrix A (without rotors) and the gravity forces g of an arm, exact,
+    as polynomials in its coordinates.
+    """
     walk = _Walk(arm, atoms)
     composites = []
     for step in arm.steps:
         b = step.body
-        composites.append(_EMPTY if b is None else Composite(_lone(b.mass), [_lone(c) for c in b.first], [_lone(c) for c in b.tensor]))
+        composites.append(
+            _EMPTY if b is None else Composite(_lone(b.mass), [_lone(c) for c in b.first], [_lone(c) for c in b.tensor])
+        )
     for index in reversed(range(len(arm.steps))):
         parent = arm.steps[index].parent
         if parent >= 0:
@@ -266,7 +269,9 @@ def _lone(c: Coefficient) -> Packed:
 
 
 class Reducer:
-    """Packed keys of the steps to keys of the coordinates: followers merged, cos^2 = 1 - sin^2, cos(k q) by Chebyshev polynomials."""
+    """Packed keys of the steps to keys of the coordinates: followers merged, cos^2 = 1 - sin^2,
+    cos(k q) by Chebyshev polynomials.
+    """
 
     def __init__(self, arm: Arm) -> None:
         self.arm = arm

@@ -31,7 +31,11 @@ def constant_values(model: ExplicitModel, parameters: Mapping[str, float] | None
 
 
 def _value(
-    model: ExplicitModel, constant: Constant, values: Mapping[str, float | None], known: Mapping[str, float], changed: bool
+    model: ExplicitModel,
+    constant: Constant,
+    values: Mapping[str, float | None],
+    known: Mapping[str, float],
+    changed: bool,
 ) -> float:
     if constant.parts:
         return sum(float(v) * known[name] for name, v in constant.parts)
@@ -51,7 +55,9 @@ def _value(
                 part *= atom.formula.evaluate(table) ** power
             except KeyError as missing:
                 raise UnknownNameError(
-                    f"Parameter {missing.args[0]!r} has no value.", name=str(missing.args[0]), remedy="Give it in `parameters`."
+                    f"Parameter {missing.args[0]!r} has no value.",
+                    name=str(missing.args[0]),
+                    remedy="Give it in `parameters`.",
                 ) from None
         total += part
     return total
@@ -112,7 +118,9 @@ def c_matrix(model: ExplicitModel, q: Any, parameters: Mapping[str, float] | Non
     return _rows(model, model.C, q, parameters)
 
 
-def _rows(model: ExplicitModel, rows: Sequence[Sequence[Expression]], q: Any, parameters: Mapping[str, float] | None) -> Array:
+def _rows(
+    model: ExplicitModel, rows: Sequence[Sequence[Expression]], q: Any, parameters: Mapping[str, float] | None
+) -> Array:
     waves, constants = Waves(np.asarray(q, dtype=float)), constant_values(model, parameters)
     unique = {e: expression_value(e, constants, waves) for row in rows for e in row}
     made = [[unique[e] for e in row] for row in rows]
@@ -120,10 +128,16 @@ def _rows(model: ExplicitModel, rows: Sequence[Sequence[Expression]], q: Any, pa
     return np.stack([np.stack(row, -1) if row else np.zeros((*shape, 0)) for row in made], -2)
 
 
-def inverse_dynamics(model: ExplicitModel, q: Any, qd: Any, qdd: Any, parameters: Mapping[str, float] | None = None) -> Array:
+def inverse_dynamics(
+    model: ExplicitModel, q: Any, qd: Any, qdd: Any, parameters: Mapping[str, float] | None = None
+) -> Array:
     """tau = A qdd + B [qd_j qd_k] + C [qd_j^2] + g, (..., n)."""
     qd, qdd = np.asarray(qd, dtype=float), np.asarray(qdd, dtype=float)
-    products = np.stack([qd[..., j] * qd[..., k] for j, k in model.b_columns], -1) if model.b_columns else np.zeros((*qd.shape[:-1], 0))
+    products = (
+        np.stack([qd[..., j] * qd[..., k] for j, k in model.b_columns], -1)
+        if model.b_columns
+        else np.zeros((*qd.shape[:-1], 0))
+    )
     total = np.einsum("...ij,...j->...i", mass_matrix(model, q, parameters), qdd)
     total = total + np.einsum("...ij,...j->...i", b_matrix(model, q, parameters), products)
     total = total + np.einsum("...ij,...j->...i", c_matrix(model, q, parameters), qd * qd)

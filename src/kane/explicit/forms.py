@@ -1,8 +1,9 @@
 """Step 2, the trigonometric form: each element written in the angles and squares that make it shortest to read.
 
-An element is canonical in codes of single joint angles (energy.py).  To read, sums of angles of parallel axes, harmonics, and cos^2 or
-sin^2 are chosen per element.  Fewest terms win; ties go to the form with fewer numeric factors, then to the one whose equal
-coefficients have equal signs (sums rather than differences), then to the shortest formulas, then to cosines.
+An element is canonical in codes of single joint angles (energy.py).  To read, sums of angles of parallel axes,
+harmonics, and cos^2 or sin^2 are chosen per element.  Fewest terms win; ties go to the form with fewer numeric factors,
+then to the one whose equal coefficients have equal signs (sums rather than differences), then to the shortest formulas,
+then to cosines.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Literal
 
 from kane.explicit.algebra import Coefficient, Number, add, scale
 from kane.explicit.angles import Angle, Basis, Converter, Factors, Group, bases
-from kane.explicit.energy import Element, Key
+from kane.explicit.energy import Element
 
 Style = Literal["shortest", "powers", "harmonics"]
 Product = tuple[tuple[Angle, int, int], ...]  # (angle, power of cos, power of sin); slides: (unit vector, power, -1)
@@ -218,4 +219,3 @@ def _powers(code: int) -> tuple[int, int]:
     if code >= SLIDE:
         return code - SLIDE, -1
     return (2, 0) if code == -_SQUARE else (code & 1, code >> 1)
-

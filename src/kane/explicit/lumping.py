@@ -1,7 +1,8 @@
 """Step 2, lumped constants: coefficients proportional as polynomials are one constant, shared across elements.
 
-The constants I1, I2, ... of the kinetic energy matrix and g1, g2, ... of gravity; how they depend on each other linearly; and the
-elements in them.  For parallel axes a before b the energy of b's turning is contained in a's, so b's constant is split off a's.
+The constants I1, I2, ... of the kinetic energy matrix and g1, g2, ... of gravity; how they depend on each other
+linearly; and the elements in them.  For parallel axes a before b the energy of b's turning is contained in a's, so b's
+constant is split off a's.
 """
 
 from __future__ import annotations
@@ -133,7 +134,9 @@ def term_order(term: Term) -> tuple[object, ...]:
 
 
 def _unit(ratios: Sequence[Fraction]) -> Fraction:
-    """The greatest number that all ratios are whole multiples of, with the sign of the majority (ties: of the first)."""
+    """The greatest number that all ratios are whole multiples of, with the sign of the majority (ties:
+    of the first).
+    """
     denominator = lcm(*(r.denominator for r in ratios))
     numerator = gcd(*(r.numerator * (denominator // r.denominator) for r in ratios))
     balance = sum(1 if r > 0 else -1 for r in ratios) or (1 if ratios[0] > 0 else -1)
@@ -141,7 +144,9 @@ def _unit(ratios: Sequence[Fraction]) -> Fraction:
 
 
 def dependences(constants: Sequence[Constant]) -> tuple[tuple[tuple[int, Fraction], ...], ...]:
-    """Linear dependences: each a combination of constants that vanishes identically, its last entry the dependent one."""
+    """Linear dependences: each a combination of constants that vanishes identically,
+    its last entry the dependent one.
+    """
     found = []
     rows: list[tuple[Coefficient, dict[int, Fraction]]] = []
     for index, constant in enumerate(constants):

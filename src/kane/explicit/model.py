@@ -1,7 +1,8 @@
-"""The explicit dynamic model A(q) qdd + B(q) [qd qd] + C(q) [qd^2] + g(q) of a tree of turns and slides, in lumped constants.
+"""The explicit dynamic model A(q) qdd + B(q) [qd qd] + C(q) [qd^2] + g(q) of a tree of turns and slides,
+in lumped constants.
 
-The procedure of Armstrong, Khatib and Burdick 1986 ("The Explicit Dynamic Model and Inertial Parameters of the PUMA 560 Arm"), steps 1-4,
-for any tree.
+The procedure of Armstrong, Khatib and Burdick 1986 ("The Explicit Dynamic Model and Inertial Parameters of the PUMA 560
+Arm"), steps 1-4, for any tree.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ class Dependence:
         text = ""
         for name, factor in self.parts:
             size = "" if abs(factor) == 1 else f"{abs(factor)}*"
-            text += f" {'-' if factor < 0 else '+'} {size}{name}" if text else f"{'-' if factor < 0 else ''}{size}{name}"
+            text += (
+                f" {'-' if factor < 0 else '+'} {size}{name}" if text else f"{'-' if factor < 0 else ''}{size}{name}"
+            )
         return f"{text} = 0"
 
 
@@ -54,9 +57,10 @@ class Dependence:
 class ExplicitModel:
     """A, B, C and g as expressions in lumped constants.
 
-    constants: I1, ... of A (`inertia_constants`), combinations of them in B and C, g1, ..., and rotor inertias.  A and C are n x n, B is
-    n x n(n-1)/2 with columns `b_columns` (pairs of coordinate indices), g has n.  dependences: among the constants of A.  parameters:
-    names given at run time, with their values.  notes: what the reader should know.
+    constants: I1, ... of A (`inertia_constants`), combinations of them in B and C, g1, ..., and rotor inertias.  A
+    and C are n x n, B is n x n(n-1)/2 with columns `b_columns` (pairs of coordinate indices), g has n.
+    dependences: among the constants of A.  parameters: names given at run time, with their values.  notes: what the
+    reader should know.
     """
 
     name: str
@@ -104,13 +108,15 @@ class ExplicitModel:
         return tuple(symbol_name("q", name) for name in self.coordinates)
 
 
-def explicit_model(mechanism: Mechanism, parameters: Parameters = "numeric", style: Style = "shortest") -> ExplicitModel:
+def explicit_model(
+    mechanism: Mechanism, parameters: Parameters = "numeric", style: Style = "shortest"
+) -> ExplicitModel:
     """The explicit model of a mechanism: tau = A(q) qdd + B(q) [qd_j qd_k] + C(q) [qd_j^2] + g(q).
 
-    parameters: "numeric" gives the constants by number; "symbolic" keeps all atoms of their formulas as run-time inputs; or a list of
-    atom names.  style: "shortest" chooses the trigonometric form of each element, "powers" avoids harmonics, "harmonics" uses only them.
-    Raises UnsupportedError for joints, loops and followers it does not serve, and for a model too large to be read;
-    UnknownNameError for a parameter that is not there.
+    parameters: "numeric" gives the constants by number; "symbolic" keeps all atoms of their formulas as run-time
+    inputs; or a list of atom names.  style: "shortest" chooses the trigonometric form of each element, "powers"
+    avoids harmonics, "harmonics" uses only them.  Raises UnsupportedError for joints, loops and followers it does
+    not serve, and for a model too large to be read; UnknownNameError for a parameter that is not there.
     """
     values = {p.name: p.value for p in mechanism.parameters}
     atoms = Atoms(values)
@@ -229,7 +235,9 @@ def _parameters(parameters: Parameters, atoms: Atoms) -> dict[str, float | None]
     else:
         for name in parameters:
             if name not in plain:
-                raise UnknownNameError(f"{name!r} is no parameter of the model; there are: {', '.join(plain)}.", name=name)
+                raise UnknownNameError(
+                    f"{name!r} is no parameter of the model; there are: {', '.join(plain)}.", name=name
+                )
         chosen = [name for name in plain if name in parameters or name in missing]
     return {name: plain[name].value for name in chosen}
 

@@ -1,4 +1,6 @@
-"""Programs of an explicit model: inverse dynamics from A, B, C and g, factored to few operations; mass matrix and gravity."""
+"""Programs of an explicit model: inverse dynamics from A, B, C and g, factored to few operations;
+mass matrix and gravity.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ class Names:
 
 
 def names_of(coordinates: Sequence[str]) -> Names:
-    return Names(*(tuple(symbol_name(p, c) for c in coordinates) for p in ("q", "qd", "qdd")))  # type: ignore[arg-type]
+    q, qd, qdd = (tuple(symbol_name(p, c) for c in coordinates) for p in ("q", "qd", "qdd"))
+    return Names(q, qd, qdd)
 
 
 class ConstantRefs:
@@ -64,7 +67,9 @@ class ConstantRefs:
         return self.graph.symbol(text, "parameter") if value is None else self.graph.number(value)
 
     def number(self, constant: Constant) -> Fraction | None:
-        """The constant as an exact number (the nearest double where it is irrational); None when it has run-time parameters."""
+        """The constant as an exact number (the nearest double where it is irrational);
+        None when it has run-time parameters.
+        """
         ref = self(constant)
         exact = self.graph.value_of(ref)
         if exact is not None:
@@ -120,7 +125,9 @@ def _parameter_input(model: ExplicitModel) -> list[Input]:
 
 
 class Variables:
-    """Literals of factored polynomials and their references: sines and cosines, slides, speeds, accelerations, constants."""
+    """Literals of factored polynomials and their references: sines and cosines, slides, speeds, accelerations,
+    constants.
+    """
 
     def __init__(self, graph: Graph, names: Names) -> None:
         self.graph, self.names = graph, names
@@ -200,7 +207,12 @@ def inverse_dynamics_program(model: ExplicitModel, form: Absolute, tries: int = 
     collector = Collector(refs, variables)
     rate, acceleration = (_absolute(graph, form, labels) for labels in (names.qd, names.qdd))
     for piece in form.pieces:
-        collector.add(piece.row, piece.term.ratio, model.constants[piece.term.constant], _literals(variables, piece, rate, acceleration))
+        collector.add(
+            piece.row,
+            piece.term.ratio,
+            model.constants[piece.term.constant],
+            _literals(variables, piece, rate, acceleration),
+        )
     forces = collector.build(model.n, tries)
     torques = []
     for i in range(model.n):

@@ -1,4 +1,6 @@
-"""Ranges of motion and reference torques that an abbreviation is certified for; defaults from the robot's own limits."""
+"""Ranges of motion and reference torques that an abbreviation is certified for;
+defaults from the robot's own limits.
+"""
 
 from __future__ import annotations
 
@@ -81,11 +83,11 @@ def _limits(model: ExplicitModel) -> list[Limits]:
 def _array(model: ExplicitModel, given: Values | None, default: Sequence[float | None], what: str) -> tuple[float, ...]:
     values = list(default)
     if isinstance(given, Mapping):
-        for name, value in given.items():
+        for name, number in given.items():
             if name not in model.coordinates:
                 known = ", ".join(model.coordinates)
                 raise UnknownNameError(f"{what}: there is no coordinate {name!r}; there are: {known}.", name=name)
-            values[model.coordinates.index(name)] = float(value)
+            values[model.coordinates.index(name)] = float(number)
     elif given is not None:
         if len(given) != model.n:
             raise ShapeError(f"{what} has {len(given)} values, the robot has {model.n} coordinates.", name=what)

@@ -1,7 +1,9 @@
-"""The second way to the explicit model: sample A and g on a grid and transform once; shares no code with the symbolic way.
+"""The second way to the explicit model: sample A and g on a grid and transform once;
+shares no code with the symbolic way.
 
-Every element is a trigonometric polynomial of degree 2 in each angle and a polynomial of degree 2 in each slide, so values on 5 points
-an angle (3 a slide) determine it exactly.  Body by body over the coordinates of its ancestors: a tree's whole grid would explode.
+Every element is a trigonometric polynomial of degree 2 in each angle and a polynomial of degree 2 in each slide, so
+values on 5 points an angle (3 a slide) determine it exactly.  Body by body over the coordinates of its ancestors: a
+tree's whole grid would explode.
 """
 
 from __future__ import annotations
@@ -57,14 +59,18 @@ def sample(mechanism: Mechanism) -> Sampled:
         bodies = [(at, mechanism.link(at.link).inertia) for at in tree.nodes[node].links]
         for at, inertia in bodies:
             if inertia is not None:
-                _add_body(result, mechanism, tree, c, node, at.placement, inertia, table)
+                _add_body(result, (mechanism, tree, c, table), node, at.placement, inertia)
     return result
 
 
 def _add_body(
-    result: Sampled, mechanism: Mechanism, tree: Tree, c: Coordinates, node: int, placement: Sequence[Move],
-    inertia: Inertia, table: Mapping[str, float],
-) -> None:  # fmt: skip
+    result: Sampled,
+    of: tuple[Mechanism, Tree, Coordinates, Mapping[str, float]],
+    node: int,
+    placement: Sequence[Move],
+    inertia: Inertia,
+) -> None:
+    mechanism, tree, c, table = of
     path = []
     while node != ROOT:
         path.append(node)
@@ -106,13 +112,12 @@ def _rate(motion: Move, c: Coordinates, table: Mapping[str, float]) -> tuple[str
         case Turn(axis, angle):
             names = [n for n in c.names if isinstance(angle, Formula) and n in angle.names()]
             zero = dict(table) | dict.fromkeys(names, 0.0)
-            slope = lambda n: np.array([number(angle, zero | {n: 1.0}) - number(angle, zero)])
-            return "turn", axis, {n: slope(n) for n in names}
+            return "turn", axis, {n: np.array([number(angle, zero | {n: 1.0}) - number(angle, zero)]) for n in names}
         case Translate(by):
             names = [n for n in c.names if any(isinstance(x, Formula) and n in x.names() for x in by)]
             zero = dict(table) | dict.fromkeys(names, 0.0)
-            vector = lambda at: np.array([number(x, at) for x in by])
-            return "slide", 0, {n: vector(zero | {n: 1.0}) - vector(zero) for n in names}
+            slopes = {n: np.array([number(x, zero | {n: 1.0}) - number(x, zero) for x in by]) for n in names}
+            return "slide", 0, slopes
     raise UnsupportedError("The grid serves turns and slides only.")
 
 
@@ -120,9 +125,9 @@ def _points(name: str, c: Coordinates, rates: Sequence[tuple[str, int, dict[str,
     """5 points for an angle, 3 for a slide; more where followers raise the degree."""
     if c.angles[c.names.index(name)]:
         degree = 2 * sum(abs(round(float(r[name][0]))) for kind, _, r in rates if name in r and kind == "turn")
-        return np.arange(2 * degree + 1) * (2 * np.pi / (2 * degree + 1))
-    times = sum(name in r for _, _, r in rates)
-    return np.linspace(-1.0, 1.0, 2 * times + 1)
+        return np.arange(2 * degree + 1, dtype=np.float64) * (2 * np.pi / (2 * degree + 1))
+    count = 2 * sum(name in r for _, _, r in rates) + 1
+    return np.arange(count, dtype=np.float64) * (2.0 / (count - 1)) - 1.0
 
 
 def _moved(frame: _Frame, moves: Sequence[Move], table: Mapping[str, float]) -> _Frame:
@@ -228,7 +233,9 @@ def harmonics(model: ExplicitModel, expression: Expression) -> Harmonics:
 
 
 def largest_difference(model: ExplicitModel) -> float:
-    """The greatest difference of a harmonic of A or g between the symbolic way and sampling, relative to the element's largest."""
+    """The greatest difference of a harmonic of A or g between the symbolic way and sampling,
+    relative to the element's largest.
+    """
     sampled = sample(model.mechanism)
     worst = 0.0
     for i, j in product(range(model.n), repeat=2):

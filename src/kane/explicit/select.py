@@ -1,8 +1,10 @@
-"""Which pieces of a model to keep: the cheapest set whose dropped rest stays within a torque budget at sampled configurations."""
+"""Which pieces of a model to keep:
+the cheapest set whose dropped rest stays within a torque budget at sampled configurations.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +12,7 @@ import numpy as np
 from kane.explicit.absolute import Absolute
 from kane.explicit.bounds import Box, Motion
 from kane.explicit.evaluate import Array, Waves
-from kane.explicit.lumping import Product
+from kane.explicit.forms import Product
 from kane.explicit.model import ExplicitModel
 from kane.explicit.program import inverse_dynamics_program
 from kane.explicit.ranges import Ranges
@@ -22,7 +24,9 @@ Part = tuple[int, Motion, float, Product]
 
 @dataclass(slots=True)
 class _Errors:
-    """Coefficients of every joint's error at the samples, and their bound: the sum of absolute values times the motions' sizes."""
+    """Coefficients of every joint's error at the samples, and their bound:
+    the sum of absolute values times the motions' sizes.
+    """
 
     box: Box
     coefficients: dict[tuple[int, Motion], Array]
@@ -33,7 +37,9 @@ class _Errors:
             return float(self.box.acceleration[motion[0]])
         return float(np.prod([self.box.speed[j] for j in motion]))
 
-    def with_parts(self, parts: Sequence[Part], products: Array, sign: float) -> tuple[dict[int, Array], dict[tuple[int, Motion], Array]]:
+    def with_parts(
+        self, parts: Sequence[Part], products: Array, sign: float
+    ) -> tuple[dict[int, Array], dict[tuple[int, Motion], Array]]:
         """Totals and coefficients that change when a piece is dropped (sign 1) or taken back (-1)."""
         totals: dict[int, Array] = {}
         changed: dict[tuple[int, Motion], Array] = {}
@@ -52,10 +58,17 @@ class _Errors:
 
 
 def select(
-    model: ExplicitModel, form: Absolute, parts: Sequence[Sequence[Part]], ranges: Ranges, budget: Array,
-    rounds: int = 1, exponent: float = 1.0,
+    model: ExplicitModel,
+    form: Absolute,
+    parts: Sequence[Sequence[Part]],
+    ranges: Ranges,
+    budget: Array,
+    rounds: int = 1,
+    exponent: float = 1.0,
 ) -> frozenset[int]:
-    """Indices of the pieces to keep: greedy by error over operations^exponent, then exchanges by the operations of the whole program."""
+    """Indices of the pieces to keep: greedy by error over operations^exponent,
+    then exchanges by the operations of the whole program.
+    """
     rng = np.random.default_rng(7)
     q = rng.uniform(ranges.lower, ranges.upper, size=(SAMPLES, model.n))
     waves = Waves(q)
@@ -90,10 +103,17 @@ def _drop(errors: _Errors, parts: Sequence[Part], products: Array, budget: Array
 
 
 def _exchange(
-    model: ExplicitModel, form: Absolute, parts: Sequence[Sequence[Part]], products: Sequence[Array], errors: _Errors,
-    budget: Array, kept: set[int],
+    model: ExplicitModel,
+    form: Absolute,
+    parts: Sequence[Sequence[Part]],
+    products: Sequence[Array],
+    errors: _Errors,
+    budget: Array,
+    kept: set[int],
 ) -> None:
-    """Drop a piece that saves many operations in exchange for cheap ones taken back, as long as the program gets shorter."""
+    """Drop a piece that saves many operations in exchange for cheap ones taken back,
+    as long as the program gets shorter.
+    """
     current = operations(model, form, kept)
     for k in sorted(kept):
         trial = set(kept)
@@ -120,7 +140,12 @@ def parts_rows(parts: Sequence[Part]) -> list[int]:
 
 
 def _repair(
-    parts: Sequence[Sequence[Part]], products: Sequence[Array], errors: _Errors, budget: Array, kept: set[int], rows: set[int],
+    parts: Sequence[Sequence[Part]],
+    products: Sequence[Array],
+    errors: _Errors,
+    budget: Array,
+    kept: set[int],
+    rows: set[int],
     banned: int,
 ) -> bool:
     """Take back up to three dropped pieces until the budget holds; False when that does not do."""
@@ -145,9 +170,9 @@ def _repair(
         totals, changed = errors.with_parts(parts[best], products[best], -1.0)
         errors.accept(totals, changed)
         kept.add(best)
-    return max(float(t.max()) / b for t, b in zip(errors.totals, budget, strict=True)) <= 1
+    return all(float(t.max()) <= float(b) for t, b in zip(errors.totals, budget, strict=True))
 
 
-def operations(model: ExplicitModel, form: Absolute, kept: set[int]) -> int:
+def operations(model: ExplicitModel, form: Absolute, kept: Collection[int]) -> int:
     short = replace(form, pieces=tuple(p for k, p in enumerate(form.pieces) if k in kept))
     return inverse_dynamics_program(model, short).counts.total

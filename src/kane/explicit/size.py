@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from kane.errors import UnsupportedError
-from kane.explicit.arm import About, Along, Arm, Turned
+from kane.explicit.arm import Arm
+from kane.explicit.moves import About, Along, Turned
 
 LIMIT = 3_000  # terms of the upper triangle of A that can be read and differentiated in seconds
 _GENERAL = 8  # what a term costs more when fixed turns are in general directions: long rational numbers
-Support = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 def refuse_too_large(arm: Arm, name: str, limit: int = LIMIT) -> None:
@@ -25,13 +25,14 @@ def refuse_too_large(arm: Arm, name: str, limit: int = LIMIT) -> None:
             f"The explicit form of {name} has about {terms} terms in the kinetic energy matrix alone.",
             name=name,
             value=terms,
-            remedy="Use 'kane derive' (kane.derive), whose recursive equations stay short, or fix some joints and take the explicit "
-            "form of the rest.",
+            remedy="Use 'kane derive' (kane.derive), whose recursive equations stay short, or fix some joints and take "
+            "the explicit form of the rest.",
         )
 
 
 def count_terms(arm: Arm) -> int:
-    """An upper bound of the terms cos^a sin^b ... in the upper triangle of A: products of generic coefficients never cancel.
+    """An upper bound of the terms cos^a sin^b ... in the upper triangle of A:
+    products of generic coefficients never cancel.
 
     Every quantity is the set of its keys, as an array of booleans with one axis (1, c, s, cs, s^2) a step of the path.
     """

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import groupby
+from math import gcd, lcm
 from typing import Any
 
 from kane.explicit.abbreviate import Abbreviated
 from kane.explicit.angles import Angle
-from kane.explicit.lumping import Expression, Product, Term
+from kane.explicit.forms import Product
+from kane.explicit.lumping import Expression, Term
 from kane.explicit.model import ExplicitModel
 from kane.graph.program import OperationCounts
 
 
 def element_text(model: ExplicitModel, expression: Expression, short: bool = False) -> str:
-    """An element in the constants, terms of one constant together: I4*sin(q2) + I8*cos(q2+q3); short: I4*s2 + I8*c23."""
+    """An element in the constants, terms of one constant together: I4*sin(q2) + I8*cos(q2+q3); short:
+    I4*s2 + I8*c23.
+    """
     parts: list[str] = []
     for _, group in groupby(expression, key=lambda t: t.constant):
         parts.append(_constant_part(model, list(group), short))
@@ -51,8 +55,6 @@ def _constant_part(model: ExplicitModel, terms: list[Term], short: bool) -> str:
 
 def _content(ratios: Sequence[Fraction]) -> Fraction:
     """The greatest number all ratios are whole multiples of; negative when all are."""
-    from math import gcd, lcm
-
     denominator = lcm(*(r.denominator for r in ratios))
     numerator = gcd(*(r.numerator * (denominator // r.denominator) for r in ratios))
     return Fraction(numerator, denominator) * (-1 if all(r < 0 for r in ratios) else 1)
@@ -60,7 +62,7 @@ def _content(ratios: Sequence[Fraction]) -> Fraction:
 
 def _common(products: Sequence[Product]) -> Product:
     result = []
-    for angle, c, s in products[0]:
+    for angle, _, s in products[0]:
         powers = [next(((x, y) for a, x, y in p if a == angle), (0, 0)) for p in products]
         least_c, least_s = min(x for x, _ in powers), min(y for _, y in powers)
         if least_c or least_s > 0:
@@ -125,7 +127,10 @@ def columns_text(model: ExplicitModel) -> list[str]:
 
 def as_dict(model: ExplicitModel, counts: Mapping[str, OperationCounts] | None = None) -> dict[str, Any]:
     """The JSON form: constants, A, B, C, g as strings, the count of Christoffel symbols, dependences, notes."""
-    text = lambda e: element_text(model, e)
+
+    def text(e: Expression) -> str:
+        return element_text(model, e)
+
     return {
         "constants": [
             {
@@ -187,7 +192,8 @@ def page(model: ExplicitModel, short: bool = True) -> str:
     """A page of readable equations: the constants with formulas and values, then the elements that are not zero."""
     lines = [
         f"{model.name}: tau = A(q) qdd + B(q) [qd qd] + C(q) [qd^2] + g(q)",
-        f"{len(model.inertia_constants)} inertial constants (rank {model.rank}), {len(model.gravity_constants)} gravitational",
+        f"{len(model.inertia_constants)} inertial constants (rank {model.rank}), "
+        f"{len(model.gravity_constants)} gravitational",
         "",
     ]
     for c in model.constants:
@@ -207,7 +213,9 @@ def page(model: ExplicitModel, short: bool = True) -> str:
         lines += _line(model, "g", i, 0, model.g[i], short)
     report = model.christoffel
     lines.append("")
-    lines.append(f"Christoffel symbols: {report.total}, of these {report.zero} are zero; {report.unique} unique up to sign")
+    lines.append(
+        f"Christoffel symbols: {report.total}, of these {report.zero} are zero; {report.unique} unique up to sign"
+    )
     lines += [f"  {count} removed by {name}" for name, count in report.removed.items()]
     lines += [f"Note: {note}" for note in model.notes]
     return "\n".join(lines) + "\n"

@@ -1,9 +1,10 @@
 """factor: sums of products into few operations, by greedy extraction of common factors, products and two-term sums.
 
-Several polynomials are taken together.  In each step the extraction that saves most becomes a new variable: a product of two literals
-(or of a constant and a literal) that occurs in several terms, or a sum of two terms without their common factor, with whatever
-multiplies it (Rajski and Vasudevamurthy 1992, "The testability-preserving concurrent decomposition and factorization of Boolean
-expressions", for polynomials; Hosangadi, Fallah and Kastner 2006).  Only counted operations are saved: products of constants are free.
+Several polynomials are taken together.  In each step the extraction that saves most becomes a new variable: a product
+of two literals (or of a constant and a literal) that occurs in several terms, or a sum of two terms without their
+common factor, with whatever multiplies it (Rajski and Vasudevamurthy 1992, "The testability-preserving concurrent
+decomposition and factorization of Boolean expressions", for polynomials; Hosangadi, Fallah and Kastner 2006).  Only
+counted operations are saved: products of constants are free.
 """
 
 from __future__ import annotations
@@ -93,10 +94,11 @@ class Factored:
 def factor(
     polynomials: Sequence[Polynomial], inputs: int, constants: frozenset[int] = frozenset(), tries: int = 1
 ) -> Factored:
-    """Common factors, products and sums of polynomials in variables 0 ... inputs - 1 taken out; `constants`: free variables.
+    """Common factors, products and sums of polynomials in variables 0 ... inputs - 1 taken out; `constants`:
+    free variables.
 
-    The same functions with fewer multiplications and additions; deterministic.  tries: candidates that save the same are taken in another
-    order each time, and the shortest result is kept.
+    The same functions with fewer multiplications and additions; deterministic.  tries: candidates that save the
+    same are taken in another order each time, and the shortest result is kept.
     """
     best = _factor(polynomials, inputs, constants)
     for seed in range(1, tries):
@@ -233,14 +235,20 @@ class _Work:
         return t
 
     def _divisor(self, a: _Term, b: _Term) -> tuple[Sum, int]:
-        """The sum a + b without its common factor, its first weight 1 where weights allow, and the operations it takes."""
+        """The sum a + b without its common factor, its first weight 1 where weights allow,
+        and the operations it takes.
+        """
         common = _common(a.literals, b.literals)
         left, right = _without(a.literals, common), _without(b.literals, common)
         if (len(left), left) > (len(right), right):
             a, b, left, right = b, a, right, left
         ratio = self._ratio(a.weight, b.weight)
         outside = len(common) + (a.weight > 0) if ratio is not None else len(common)
-        divisor = (a.weight, b.weight, left, a.sign * b.sign, right) if ratio is None else (0, ratio, left, a.sign * b.sign, right)
+        divisor = (
+            (a.weight, b.weight, left, a.sign * b.sign, right)
+            if ratio is None
+            else (0, ratio, left, a.sign * b.sign, right)
+        )
         return divisor, a.cost + b.cost + 1 - outside
 
     # one extraction
