@@ -6,6 +6,7 @@ Exit status 0 only when the job was done; 2 for a refused input, with one messag
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -212,6 +213,9 @@ def main(argv: list[str] | None = None) -> None:
         else:
             err_console.print(f"kane: {error}", highlight=False, markup=False, soft_wrap=True)
         sys.exit(2)
+    except BrokenPipeError:  # the reader of a pipe went away
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
     except KeyboardInterrupt:
         err_console.print("kane: interrupted")
         sys.exit(130)
