@@ -18,8 +18,8 @@ def mass_matrix(
 ) -> list[list[Ref]]:
     """M (nv, nv), symmetric: M_rs = sum over bodies of partial velocities dotted with partial momenta.
 
-    A unit rate of a motion gives the composite body behind it the momentum (f, n); dotted with the partial velocities on the
-    way to the root it gives a row of M.
+    A unit rate of a motion gives the composite body behind it the momentum (f, n); dotted with the partial velocities
+    on the way to the root it gives a row of M.
     """
     g, n = k.graph, len(k.symbols.u)
     composite = list(bodies)

@@ -105,7 +105,8 @@ def jacobian_columns(k: Kinematics, frame: str) -> list[tuple[Vec, Vec]]:
 
 
 def external_wrenches(system: System) -> dict[int, list[Wrench]]:
-    """Wrenches w (moment first, axes of N, at the frame's origin) as wrenches on nodes, node axes, about node origins."""
+    """Wrenches w (moment first, axes of N, at the frame's origin) as wrenches on nodes, node axes, about node origins.
+    """
     g, k = system.g, system.k
     result: dict[int, list[Wrench]] = {}
     if not system.external:

@@ -24,7 +24,8 @@ def newton_euler(
     system: System, u: Sequence[Ref] | None = None, udot: Sequence[Ref] | None = None, weight: bool = True,
     external: bool = False,
 ) -> list[Ref]:
-    """tau of the motion (q, u, udot); zeros where u or udot is None; without gravity when `weight` is False."""  # fmt: skip
+    """tau of the motion (q, u, udot); zeros where u or udot is None; without gravity when `weight` is False.
+    """  # fmt: skip
     zeros = [system.g.zero] * system.nv
     wrenches = external_wrenches(system) if external else None
     gravity = system.gravity if weight else v.ZERO
@@ -90,7 +91,8 @@ def require_no_time(system: System, task: str) -> None:
 def coriolis(system: System) -> list[list[Ref]]:
     """C (nv, nv) with C u the velocity terms and Mdot - 2 C skew.
 
-    C = (1/2) dc/du + (1/2) M ad_u: the Levi-Civita connection in the basis of the speeds; for u = qdot the Christoffel matrix.
+    C = (1/2) dc/du + (1/2) M ad_u: the Levi-Civita connection in the basis of the speeds; for u = qdot the
+    Christoffel matrix.
     """
     require_no_time(system, "coriolis_matrix")
     g, u = system.g, system.k.symbols.u
