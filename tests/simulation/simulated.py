@@ -90,3 +90,75 @@ def andrews():
     for name, q in (("b", P2), ("d", P3), ("f", P4)):
         s.coincide(name, P1, q, N, axes=(1, 2))
     return s
+
+
+def double_pendulum():
+    """Point masses 1 and 0.7 kg on massless rods of 1 and 0.8 m; absolute angles from straight down."""
+    s = System("double_pendulum")
+    a, b = s.coordinates("a b")
+    A, B = s.N.orient_new_axis("A", 3, a), s.N.orient_new_axis("B", 3, b)
+    P = s.O.locate_new("P", A.x * 1)
+    Q = P.locate_new("Q", B.x * "0.8")
+    s.particle("P", P, 1)
+    s.particle("Q", Q, "0.7")
+    s.gravity(s.N.x * 9.81)
+    return s
+
+
+def four_bar(axes=(1, 2)):
+    """Crank 0.3, coupler 0.9, rocker 0.8 m, ground 1 m; uniform rods; axes (1, 2, 3) close the loop once too often."""
+    s = System("four_bar")
+    t1, t2, t3 = s.coordinates("t1 t2 t3")
+    T = s.inputs("T")
+    N = s.N
+    A, B, C = (N.orient_new_axis(n, 3, t) for n, t in zip("ABC", (t1, t2, t3), strict=True))
+    C0 = s.O.locate_new("C0", N.x)
+    P = s.O.locate_new("P", A.x * 0.3)
+    B1, B2 = P.locate_new("B1", B.x * 0.9), C0.locate_new("B2", C.x * 0.8)
+    rods = (("crank", A, s.O, "0.3", "0.5"), ("coupler", B, P, "0.9", "1.2"), ("rocker", C, C0, "0.8", "0.9"))
+    for name, frame, start, length, mass in rods:
+        centre = start.locate_new(f"{name}*", frame.x * f"{length}/2")
+        s.body(name, frame, centre, mass, (0, 0, f"{mass}*{length}**2/12"))
+    s.gravity(N.y * -9.81)
+    s.torque("drive", A, T * N.z)
+    s.coincide("B", B1, B2, N, axes=axes)
+    return s
+
+
+FOUR_BAR_START = {"q": {"t1": np.pi / 3}, "u": {"t1": 2.0}, "guess": {"t2": 0.6, "t3": 1.7}}
+
+
+def rolling_disc():
+    """A thin disc of 2 kg and 0.25 m on a level plane: yaw q1, lean q2, spin q3, contact at (x, y)."""
+    s = System("disc")
+    q1, q2, q3, x, y = s.coordinates("q1 q2 q3 x y")
+    m, r, g = s.parameters(m=2, r=0.25, g=9.81)
+    K = s.N.orient_new_axis("Y", 3, q1).orient_new_axis("K", 1, q2)
+    D = K.orient_new_axis("D", 2, q3)
+    contact = s.O.locate_new("C", x * s.N.x + y * s.N.y)
+    s.body("D", D, contact.locate_new("D*", r * K.z), m, (m * r**2 / 4, m * r**2 / 2, m * r**2 / 4))
+    s.gravity(-g * s.N.z)
+    s.roll("rolling", D, contact, s.N, s.N)
+    return s
+
+
+def falling(height_axis="z"):
+    """A mass of 2 kg that slides up and down."""
+    s = System("falling")
+    h = s.coordinates("h")
+    P = s.O.locate_new("P", getattr(s.N, height_axis) * h)
+    s.particle("P", P, 2)
+    s.gravity(s.N.z * -10)
+    return s
+
+
+def oscillator(stiffness=100):
+    """A mass of 1 kg on a spring between two points, with a force input."""
+    s = System("oscillator")
+    x = s.coordinates("x")
+    F = s.inputs("F")
+    P = s.O.locate_new("P", s.N.x * x)
+    s.particle("P", P, 1)
+    s.force("push", P, s.N.x * F)
+    s.force("spring", P, s.N.x * (-stiffness * x))
+    return s

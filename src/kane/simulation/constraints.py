@@ -120,12 +120,10 @@ class Constraints:
     def _idle(self) -> Array:
         return np.zeros(len(self.layout.inputs))
 
-    def residuals(self, t: float, y: Array) -> tuple[Array, Array]:
-        """Residuals of the configuration (held,) and of the speeds (m,)."""
-        n = self.layout.nq + self.layout.nu
-        whole = np.concatenate([y[:n], np.zeros(len(self.layout.works))])
-        phi, _ = self.positions(whole, np.array([t]), self._idle())
-        return phi, self.evaluate(t, whole, self._idle())[5]
+    def residuals(self, t: Array, y: Array, f: Array) -> tuple[Array, Array]:
+        """Residuals of the configuration (..., held) and of the speeds (..., m) at t (..., 1), y (..., n), f (..., inputs)."""
+        phi, _ = self.positions(y, t, f)
+        return phi, self.terms(y, t, f)[5]
 
     def redundant(self, t: float, y: Array) -> tuple[str, ...]:
         """Names of conditions that depend on the others at a state."""
@@ -197,7 +195,7 @@ class Constraints:
         return q1, u1
 
     def _worst(self, t: float, q: Array, u: Array) -> tuple[str, float, str] | None:
-        phi, rates = self.residuals(t, self._whole(q, u))
+        phi, rates = self.residuals(np.array([t]), self._whole(q, u), self._idle())
         for kind, values, names in (("configuration", phi, self.held), ("speed", rates, self.names)):
             if len(values) and not np.abs(values).max() <= START:
                 k = int(np.argmax(np.abs(values)))

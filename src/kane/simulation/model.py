@@ -23,6 +23,7 @@ from kane.errors import InputError, UnknownNameError
 from kane.graph.arena import Graph, Ref
 from kane.graph.derivative import forward, gradient
 from kane.graph.program import Input, Program, build_program
+from kane.kinematics.motion import substitute
 from kane.mechanism.formula import ScalarLike, exact
 from kane.mechanism.model import Mechanism, Parameter
 from kane.native.function import NativeFunction, compile_program
@@ -135,7 +136,20 @@ def prepare(
         from kane.simulation.declared import declared_model
 
         return declared_model(mechanism, Extra(slip, tuple(contacts)), cache)
+    if _prescribed(mechanism):
+        from kane.simulation.declared import declared_model
+
+        return declared_model(mechanism, Extra(slip, tuple(contacts)), cache)
     return tree_model(mechanism, Extra(slip, tuple(contacts)), cache)
+
+
+def _prescribed(mechanism: Mechanism) -> bool:
+    """Whether joints move in time by themselves: then there is kinetic energy at u = 0, or V changes at rest."""
+    system = derive_system(mechanism)
+    g = system.g
+    energies = energy_refs(system, Extra())
+    (rest,) = substitute(g, [energies[0]], dict.fromkeys(system.k.symbols.u, g.zero))
+    return rest > 1 or forward(g, [energies[1]], {g.symbol("t"): g.one})[0] > 1
 
 
 def with_values(mechanism: Mechanism, values: Mapping[str, ScalarLike]) -> Mechanism:

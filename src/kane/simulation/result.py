@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kane.errors import InputError, UnknownNameError
+from kane.simulation.algebra import call, constrained_code
 from kane.simulation.dense import DenseOutput
 from kane.simulation.events import Happened
 from kane.simulation.model import Model
@@ -153,7 +154,10 @@ class SimulationResult:
         states, t, f = self._states()
         if self.model.rate is not None:
             return np.asarray(self.model.rate(states, t, f)).T
-        made = [self.model.constraints.slope(float(a[0]), y, x) for y, a, x in zip(states, t, f, strict=True)]
+        code, made = constrained_code(self.model.constraints), []
+        for state, time, inputs in zip(states, t, f, strict=True):
+            code.inputs[: len(inputs)] = inputs
+            made.append(call(code, float(time[0]), state, len(state)))
         return np.array(made).T
 
     # constraints and momenta
@@ -173,8 +177,8 @@ class SimulationResult:
         return self._residuals(1)
 
     def _residuals(self, kind: int) -> Array:
-        made = [self.model.constraints.residuals(float(t), y)[kind] for t, y in zip(self.t, self.y.T, strict=True)]
-        return np.array([np.abs(x).max(initial=0.0) for x in made])
+        states, t, f = self._states()
+        return np.abs(self.model.constraints.residuals(t, states, f)[kind]).max(axis=-1, initial=0.0)
 
     @property
     def momentum_residual(self) -> dict[str, Array]:
