@@ -7,6 +7,7 @@ import numpy as np
 
 from kane.equations.projection import Equations, kane_equations
 from kane.linearization.linear import LinearSystem, linearize
+from kane.linearization.operating import Jacobians, jacobians
 from kane.mechanism.builder import System
 
 BENCHMARK = {
@@ -53,7 +54,7 @@ def build() -> System:
     return s
 
 
-def at_speed(e: Equations, v: float) -> LinearSystem:
+def at_speed(e: Equations | Jacobians, v: float) -> LinearSystem:
     """Upright and straight ahead at speed v: the four states lean, steer and their rates."""
     q = np.zeros(8)
     u = [v, 0, 0, 0, 0, 0, -v / BENCHMARK["rR"], -v / BENCHMARK["rF"]]
@@ -62,7 +63,7 @@ def at_speed(e: Equations, v: float) -> LinearSystem:
 
 
 if __name__ == "__main__":
-    equations = kane_equations(build().mechanism(), parameters=())
+    equations = jacobians(kane_equations(build().mechanism(), parameters=()))
     for speed in range(11):
         whole = at_speed(equations, speed)
         at = [whole.states.index(n) for n in ("lean", "steer", "lean_dot", "steer_dot")]

@@ -12,6 +12,7 @@ import pytest
 
 from kane.equations.projection import kane_equations
 from kane.linearization.linear import linearize
+from kane.linearization.operating import jacobians
 from kane.linearization.trim import trim
 from kane.mechanism.builder import System
 from kane.mechanism.formula import formula
@@ -27,7 +28,7 @@ K2 = np.array([[0.0, 76.59734589573222], [0.0, 2.6543152379460397]])
 
 @pytest.fixture(scope="module")
 def bicycle():
-    return kane_equations(EXAMPLE["build"]().mechanism(), parameters=())
+    return jacobians(kane_equations(EXAMPLE["build"]().mechanism(), parameters=()))
 
 
 def lean_and_steer(bicycle, v):

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from kane.equations.projection import Equations
 from kane.errors import InputError
 from kane.graph.arena import Ref
-from kane.graph.derivative import forward
 from kane.kinematics import points as pt
-from kane.kinematics.linear import reduce_rows
+from kane.kinematics.linear import reduce_rows, sparse_jacobian
 from kane.kinematics.motion import speeds_in, substitute
 from kane.mechanism import constraints as c
 
@@ -55,8 +54,8 @@ def find_conditions(e: Equations) -> Conditions:
             )
         values.append(ref if isinstance(x, c.Holonomic) else None)
         rates.append(pt.time_derivative(p, [ref])[0] if isinstance(x, c.Holonomic) else ref)
-    columns = [forward(g, rates, {u: g.one}) for u in s.u]
-    jacobian = tuple(tuple(column[i] for column in columns) for i in range(len(rates)))
+    rows = sparse_jacobian(g, rates, s.u)
+    jacobian = tuple(tuple(row.get(k, 0) for k in range(len(s.u))) for row in rows)
     for name, row, rate in zip(names, jacobian, rates, strict=True):
         if all(x < 2 for x in row) and rate > 1:
             raise InputError(

@@ -12,7 +12,7 @@ from kane.mechanism.formula import scalar_text
 
 Monomial = tuple[tuple[int, int], ...]  # (node of an atom, power), by rank
 Polynomial = dict[Monomial, Fraction]
-LIMIT = 120  # terms; beyond it an expression is printed by numbered intermediates
+LIMIT = 80  # terms; beyond it an expression is printed by numbered intermediates
 
 
 class TooLongError(Exception):

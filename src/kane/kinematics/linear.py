@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kane.errors import InputError
 from kane.graph.arena import Graph, Ref
-from kane.graph.derivative import forward
+from kane.graph.derivative import forward, partials
 from kane.graph.program import _needed
 
 Rows = list[list[Ref]]
@@ -106,6 +106,23 @@ def affine(g: Graph, refs: Sequence[Ref], symbols: Sequence[Ref]) -> tuple[list[
     if nonlinear:
         _check_linear(g, rows, symbols)
     return [c if c > 1 else 0 for c in constants], rows
+
+
+def sparse_jacobian(g: Graph, refs: Sequence[Ref], symbols: Sequence[Ref]) -> list[dict[int, Ref]]:
+    slopes: dict[int, dict[int, Ref]] = {s >> 1: {k: g.one ^ (s & 1)} for k, s in enumerate(symbols)}
+    for node in _needed(g, refs):
+        args = g.args[node]
+        if node in slopes or not any(a >> 1 in slopes for a in args):
+            continue
+        total: dict[int, Ref] = {}
+        for slope, a in zip(partials(g, node), args, strict=True):
+            for k, c in slopes.get(a >> 1, {}).items():
+                term = g.mul(slope, c ^ (a & 1))
+                total[k] = g.add(total[k], term) if k in total else term
+        kept = {k: c for k, c in total.items() if c > 1}
+        if kept:
+            slopes[node] = kept
+    return [{k: c ^ (r & 1) for k, c in slopes.get(r >> 1, {}).items()} for r in refs]
 
 
 def _by_derivative(g: Graph, node: int, symbols: Sequence[Ref]) -> tuple[dict[int, Ref], Ref]:

@@ -19,7 +19,7 @@ from kane.equations.projection import Equations
 from kane.errors import InputError, UnknownNameError
 from kane.graph.evaluate import evaluate
 from kane.kinematics.coordinates import Coordinates
-from kane.linearization.operating import OperatingPoint, find_point, jacobians
+from kane.linearization.operating import Jacobians, OperatingPoint, find_point, jacobians
 
 ComplexArray = np.ndarray[Any, np.dtype[np.complex128]]
 
@@ -58,7 +58,7 @@ class LinearSystem:
 
 
 def linearize(  # noqa: PLR0913
-    e: Equations,
+    e: Equations | Jacobians,
     q: Any,
     u: Any,
     f: Any = (),
@@ -71,14 +71,16 @@ def linearize(  # noqa: PLR0913
 ) -> LinearSystem:
     """A, B, C, D about a state: an equilibrium, a steady motion or an instant of a trajectory.
 
+    e: equations, or their `jacobians` where many states are asked for.
     independent: names of independent coordinates and speeds under constraints; by default those that pivoting leaves.
     outputs: name -> formula in states, rates, inputs and measures; by default the states.
     Raises InputError when the state contradicts the constraints or the named variables are not independent.
     """
-    j = jacobians(e, outputs, values, evaluator)
+    j = e if isinstance(e, Jacobians) else jacobians(e, outputs, values, evaluator)
+    outputs = dict.fromkeys(j.output_names, "")
     point = find_point(j, q, u, f, t)
     d = j.at(point)
-    c = e.points.coordinates
+    c = j.equations.points.coordinates
     tangent, names = tangent_map(c, point.q)
     drift = tangent_map(c, d["qdot"])[0] - tangent_map(c, np.zeros(len(c.names)))[0]  # the map's rate of change
     by_xi = {

@@ -14,20 +14,20 @@ from typing import Any
 import numpy as np
 
 from kane.equations.conditions import Conditions, find_conditions
-from kane.equations.constrained import Array, Evaluator
+from kane.equations.constrained import Array, Constrained, Evaluator, constrained
 from kane.equations.programs import program_inputs
 from kane.equations.projection import Equations
-from kane.errors import InputError, UnknownNameError
+from kane.errors import UnknownNameError
 from kane.graph.arena import Ref
-from kane.graph.derivative import forward
 from kane.graph.evaluate import evaluate
 from kane.graph.program import Input, Program, build_program
 from kane.kinematics import points as pt
+from kane.kinematics.linear import sparse_jacobian
 
 
 @dataclass(frozen=True, slots=True)
 class Jacobians:
-    """What has to be evaluated at an operating point, as one program.
+    """What has to be evaluated at an operating point, as one program; reusable for any number of points.
 
     Functions: qdot, residual (F + F* + Aᵀ lambda), configuration phi, rates c, second (dc/dt), outputs; each with its
     Jacobians by q, u, udot, lambda and f, named "residual_q" and so on.
@@ -38,16 +38,17 @@ class Jacobians:
     program: Program
     output_names: tuple[str, ...]
     input_names: tuple[str, ...]
-    values: Mapping[str, float]
-    evaluator: Evaluator
+    motion: Constrained
 
     def at(self, point: OperatingPoint) -> dict[str, Array]:
         """All functions and Jacobians at an operating point."""
         arrays: dict[str, Any] = {
             "q": point.q, "u": point.u, "udot": point.udot, "f": point.f, "lambda": point.multipliers, "t": [point.t],
-            "p": [self.values[n] for n in self.equations.points.free],
+            "p": [self.motion.values[n] for n in self.equations.points.free],
         }  # fmt: skip
-        return dict(self.evaluator(self.program, {item.name: arrays[item.name] for item in self.program.inputs}))
+        return dict(
+            self.motion.evaluator(self.program, {item.name: arrays[item.name] for item in self.program.inputs})
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,25 +96,21 @@ def jacobians(
     listed: list[tuple[str, tuple[int, ...], Sequence[Ref]]] = []
     for name, refs in functions.items():
         listed.append((name, (len(refs),), list(refs)))
+        rows = sparse_jacobian(g, refs, [x for symbols in wrt.values() for x in symbols])
+        start = 0
         for by, symbols in wrt.items():
-            columns = [forward(g, list(refs), {x: g.one}) for x in symbols]
-            flat = [column[i] for i in range(len(refs)) for column in columns]
+            flat = [row.get(start + k, 0) for row in rows for k in range(len(symbols))]
             listed.append((f"{name}_{by}", (len(refs), len(symbols)), flat))
+            start += len(symbols)
     arrays = (*base, Input("lambda", names)) if names else base
-    known = {**e.points.mechanism.parameter_values, **(values or {})}
-    missing = [n for n in e.points.free if n not in known]
-    if missing:
-        raise InputError(f"Parameter {missing[0]!r} has no value.", name=missing[0], remedy="Give it in `values`.")
-    return Jacobians(
-        e, conditions, build_program(g, "operating", arrays, listed), tuple(outputs or {}), inputs, known, evaluator
-    )
+    program = build_program(g, "operating", arrays, listed)
+    motion = constrained(e, values, evaluator)
+    return Jacobians(e, conditions, program, tuple(outputs or {}), inputs, motion)
 
 
 def find_point(j: Jacobians, q: Any, u: Any, f: Any = (), t: float = 0.0) -> OperatingPoint:
     """The operating point at a state: accelerations and multipliers follow from the equations."""
-    from kane.equations.constrained import constrained
-
-    motion = constrained(j.equations, j.values, j.evaluator).accelerations(q, u, ordered(j.input_names, f), t)
+    motion = j.motion.accelerations(q, u, ordered(j.input_names, f), t)
     return OperatingPoint(
         np.asarray(q, float), np.asarray(u, float), motion.udot, ordered(j.input_names, f), motion.multipliers, t
     )
