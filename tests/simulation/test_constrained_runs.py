@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from simulation import simulated as sim
 
 from kane.errors import ConvergenceError, InputError
 from kane.mechanism.builder import System
 from kane.simulation.algebra import call, constrained_code
 from kane.simulation.model import prepare
 from kane.simulation.simulate import simulate
+from simulation import simulated as sim
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,9 @@ def phi(count, t):
     from scipy.integrate import solve_ivp
 
     k = 9.81 * ((count + 1) / 2 + count) / ((count + 1) / 3 + count)
-    run = solve_ivp(lambda t, y: [y[1], -k * np.cos(y[0])], (0, t), [np.pi / 2, -1], method="DOP853", rtol=1e-13, atol=1e-13)
+    run = solve_ivp(
+        lambda t, y: [y[1], -k * np.cos(y[0])], (0, t), [np.pi / 2, -1], method="DOP853", rtol=1e-13, atol=1e-13
+    )
     return run.y[:, -1]
 
 
@@ -107,7 +109,9 @@ def test_stability_of_an_upright_disc():
     leans = []
     for factor in (0.9, 1.1):
         start = {"q1": 0.0, "q2": 1e-3, "q3": 0.0, "x": 0.0, "y": 0.0}
-        r = simulate(sim.rolling_disc(), 6.0, start, {"q1": 0.0, "q2": 0.0, "q3": factor * critical}, rtol=1e-9, atol=1e-12)
+        r = simulate(
+            sim.rolling_disc(), 6.0, start, {"q1": 0.0, "q2": 0.0, "q3": factor * critical}, rtol=1e-9, atol=1e-12
+        )
         leans.append(np.abs(r["q2"]).max())
     assert leans[0] > 0.3 and leans[1] < 0.02
 

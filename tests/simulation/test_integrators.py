@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from simulation import simulated as sim
 
 from kane.errors import InputError, ShapeError, UnsupportedError
 from kane.robots.generated import chain
@@ -10,6 +9,7 @@ from kane.simulation.batch import simulate_batch
 from kane.simulation.fixed import Stepper
 from kane.simulation.model import prepare
 from kane.simulation.simulate import simulate
+from simulation import simulated as sim
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,9 @@ def orders(errors, ratio=2.0):
     return np.log(np.array(errors[:-1]) / errors[1:]) / np.log(ratio)
 
 
-@pytest.mark.parametrize(("method", "order", "steps"), [("RK4", 4, [0.004, 0.002, 0.001]), ("variational", 2, [0.02, 0.01, 0.005])])
+@pytest.mark.parametrize(
+    ("method", "order", "steps"), [("RK4", 4, [0.004, 0.002, 0.001]), ("variational", 2, [0.02, 0.01, 0.005])]
+)
 def test_order_of_fixed_steps(pendulum, exact, method, order, steps):
     ends = [simulate(pendulum, 2.0, [0.6, -0.4], [0, 0], method=method, step=h).y[:, -1] for h in steps]
     seen = orders([np.abs(y - exact.y[:, -1]).max() for y in ends])

@@ -26,6 +26,7 @@ RANK = 1e-10  # relative size below which a row depends on the others
 OUTPUTS = ("qdot", "M", "force", "A", "gamma", "rates", "rest", "powers", "inertia_power")
 # slots of ctx (8 bytes each)
 TERMS, INPUTS, POSITIONS, NQ, NU, M, HELD, WORKS, PIVOT, SCRATCH, GROUPS, STAGE = range(12)
+LOAD = "<8 x double> @llvm.masked.load.v8f64.p0"
 BUFFERS = 12  # addresses of the outputs of `terms`, then phi, slope, and vectors
 VECTORS = ("phi", "slope", "x", "b", "norms", "along", "state", "v")
 
@@ -38,30 +39,53 @@ def _masked(name: str, arguments: str, body: list[str], start: list[str], result
              "loop:", "%i = phi i64 [0, %start], [%next, %loop]"]  # fmt: skip
     if phi:
         lines.append(phi)
-    lines += ["%left0 = sub i64 %n, %i", "%l1 = insertelement <8 x i64> undef, i64 %left0, i32 0",
-              "%left = shufflevector <8 x i64> %l1, <8 x i64> undef, <8 x i32> zeroinitializer",
-              f"%mask = icmp sgt <8 x i64> %left, <{lanes}>",
-              "%ap = getelementptr double, ptr %a, i64 %i", "%bp = getelementptr double, ptr %b, i64 %i",
-              "%x = call <8 x double> @llvm.masked.load.v8f64.p0(ptr %ap, i32 8, <8 x i1> %mask, <8 x double> zeroinitializer)",
-              "%y = call <8 x double> @llvm.masked.load.v8f64.p0(ptr %bp, i32 8, <8 x i1> %mask, <8 x double> zeroinitializer)",
-              *body, "%next = add i64 %i, 8", "%more = icmp slt i64 %next, %n", "br i1 %more, label %loop, label %end",
-              "end:", *result, "}", ""]  # fmt: skip
+    lines += [
+        "%left0 = sub i64 %n, %i",
+        "%l1 = insertelement <8 x i64> undef, i64 %left0, i32 0",
+        "%left = shufflevector <8 x i64> %l1, <8 x i64> undef, <8 x i32> zeroinitializer",
+        f"%mask = icmp sgt <8 x i64> %left, <{lanes}>",
+        "%ap = getelementptr double, ptr %a, i64 %i",
+        "%bp = getelementptr double, ptr %b, i64 %i",
+        f"%x = call {LOAD}(ptr %ap, i32 8, <8 x i1> %mask, <8 x double> zeroinitializer)",
+        f"%y = call {LOAD}(ptr %bp, i32 8, <8 x i1> %mask, <8 x double> zeroinitializer)",
+        *body,
+        "%next = add i64 %i, 8",
+        "%more = icmp slt i64 %next, %n",
+        "br i1 %more, label %loop, label %end",
+        "end:",
+        *result,
+        "}",
+        "",
+    ]
     del name
     return "\n".join(lines)
 
 
 def _vectors() -> str:
     v, fma = _V.name, f"call {_V.name} @llvm.fma.{_V.suffix}"
-    head = "\n".join([
-        "declare <8 x double> @llvm.masked.load.v8f64.p0(ptr, i32, <8 x i1>, <8 x double>)",
-        "declare void @llvm.masked.store.v8f64.p0(<8 x double>, ptr, i32, <8 x i1>)",
-        f"declare {v} @llvm.fma.{_V.suffix}({v}, {v}, {v})", "declare double @llvm.fabs.f64(double)",
-        "declare double @llvm.sqrt.f64(double)", f"declare double @llvm.vector.reduce.fadd.{_V.suffix}(double, {v})", "",
-    ])  # fmt: skip
-    dot = _masked("dot", "double @dot(ptr %a, ptr %b, i64 %n)", [f"%sum1 = {fma}({v} %x, {v} %y, {v} %sum)"], [], [
-        f"%last = phi {v} [zeroinitializer, %start], [%sum1, %loop]",
-        f"%total = call reassoc double @llvm.vector.reduce.fadd.{_V.suffix}(double -0.0, {v} %last)", "ret double %total",
-    ], f"%sum = phi {v} [zeroinitializer, %start], [%sum1, %loop]")  # fmt: skip
+    head = "\n".join(
+        [
+            "declare <8 x double> @llvm.masked.load.v8f64.p0(ptr, i32, <8 x i1>, <8 x double>)",
+            "declare void @llvm.masked.store.v8f64.p0(<8 x double>, ptr, i32, <8 x i1>)",
+            f"declare {v} @llvm.fma.{_V.suffix}({v}, {v}, {v})",
+            "declare double @llvm.fabs.f64(double)",
+            "declare double @llvm.sqrt.f64(double)",
+            f"declare double @llvm.vector.reduce.fadd.{_V.suffix}(double, {v})",
+            "",
+        ]
+    )
+    dot = _masked(
+        "dot",
+        "double @dot(ptr %a, ptr %b, i64 %n)",
+        [f"%sum1 = {fma}({v} %x, {v} %y, {v} %sum)"],
+        [],
+        [
+            f"%last = phi {v} [zeroinitializer, %start], [%sum1, %loop]",
+            f"%total = call reassoc double @llvm.vector.reduce.fadd.{_V.suffix}(double -0.0, {v} %last)",
+            "ret double %total",
+        ],
+        f"%sum = phi {v} [zeroinitializer, %start], [%sum1, %loop]",
+    )
     add = _masked("add", "void @add(double %s, ptr %a, ptr %b, i64 %n)", [
         f"%z = {fma}({v} %sv, {v} %x, {v} %y)",
         "call void @llvm.masked.store.v8f64.p0(<8 x double> %z, ptr %bp, i32 8, <8 x i1> %mask)",
@@ -225,9 +249,7 @@ def _constrained() -> str:
         c.do(f"call void @forward(ptr {s['M']}, ptr {c.row(s['A'], k, n)}, i64 {n})")
     with c.loop(n) as i:  # -L^-1 F, to be taken from x for the constraints' power
         c.put(c(f"fneg double {c.load(udot, i)}"), c.at(s["x"], i))
-    pivot = c(
-        f"call double @span(ptr {s['A']}, ptr {s['gamma']}, ptr {s['norms']}, ptr {s['along']}, ptr {udot}, i64 {m}, i64 {n})"
-    )
+    pivot = _call_span(c, s, (s["A"], s["gamma"], udot), (m, n))
     c.put(pivot, c.at("%ctx", PIVOT))
     c.add("1.0", udot, s["x"], n)
     with c.loop(n) as i:  # v = Lᵀ u
@@ -271,7 +293,14 @@ def _project() -> str:
     return c.text("ret i64 0")
 
 
-def _newton(
+def _call_span(c: Code, s: dict[str, str], arrays: tuple[str, str, str], shape: tuple[str, str]) -> str:
+    """Call span on rows, right sides and x."""
+    rows, rhs, x = arrays
+    places = f"ptr {rows}, ptr {rhs}, ptr {s['norms']}, ptr {s['along']}, ptr {x}"
+    return c(f"call double @span({places}, i64 {shape[0]}, i64 {shape[1]})")
+
+
+def _newton(  # noqa: PLR0913
     c: Code, s: dict[str, str], before: str, done: str, residual: str, m: str, x: str, n: str, slope: str
 ) -> None:
     """One step of x, unless the residual is at rounding level already."""
@@ -285,9 +314,7 @@ def _newton(
     with c.when(c(f"xor i1 {c.get(done, 'i1')}, true")):
         with c.loop(n) as i:
             c.put("0.0", c.at(s["b"], i))
-        c(
-            f"call double @span(ptr {slope}, ptr {residual}, ptr {s['norms']}, ptr {s['along']}, ptr {s['b']}, i64 {m}, i64 {n})"
-        )
+        _call_span(c, s, (slope, residual, s["b"]), (m, n))
         c.add("1.0", s["b"], x, n)
 
 
@@ -329,8 +356,25 @@ def constrained_code(constraints: Any) -> ConstrainedCode:
     layout = constraints.layout
     nq, n, m, held, works = layout.nq, layout.nu, len(constraints.names), len(constraints.held), len(layout.works)
     loaded = load(constrained_source(), this_host(), 2, True)
-    sizes = {"qdot": nq, "M": n * n, "force": n, "A": m * n, "gamma": m, "rates": m, "rest": m, "powers": 3, "inertia_power": n,
-             "phi": held, "slope": held * nq, "x": n, "b": max(n, nq), "norms": m, "along": m, "state": nq + n + works, "v": n}  # fmt: skip
+    sizes = {
+        "qdot": nq,
+        "M": n * n,
+        "force": n,
+        "A": m * n,
+        "gamma": m,
+        "rates": m,
+        "rest": m,
+        "powers": 3,
+        "inertia_power": n,
+        "phi": held,
+        "slope": held * nq,
+        "x": n,
+        "b": max(n, nq),
+        "norms": m,
+        "along": m,
+        "state": nq + n + works,
+        "v": n,
+    }
     buffers = [np.zeros(sizes[k] + 8) for k in (*OUTPUTS, *VECTORS)]
     inputs = np.zeros(max(len(layout.inputs), 1))
     groups = np.array([len(constraints.quaternions), *constraints.quaternions], dtype=np.int64)

@@ -64,10 +64,20 @@ class BatchResult:
         return np.asarray(np.abs(sums[1] - sums[0]) / np.maximum(np.maximum(*sizes), 1e-300))
 
 
-def simulate_batch(
-    source: Any, times: Sequence[float], q: Any, u: Any, *, inputs: Any = None, method: Literal["DOP853", "RK4"] = "DOP853",
-    step: float | None = None, rtol: float = 1e-9, atol: float = 1e-11, threads: int = 1, block: int = BLOCK,
-) -> BatchResult:  # fmt: skip
+def simulate_batch(  # noqa: PLR0913
+    source: Any,
+    times: Sequence[float],
+    q: Any,
+    u: Any,
+    *,
+    inputs: Any = None,
+    method: Literal["DOP853", "RK4"] = "DOP853",
+    step: float | None = None,
+    rtol: float = 1e-9,
+    atol: float = 1e-11,
+    threads: int = 1,
+    block: int = BLOCK,
+) -> BatchResult:
     """The motions from many starts q (states, nq), u (states, nu), at times (k,), the first being the start.
 
     inputs: (m,) or (states, m), held.  Raises UnsupportedError for a system with constraints, ShapeError for wrong
@@ -114,8 +124,9 @@ def _starts(model: Model, q: Any, u: Any) -> Array:
     q, u = np.asarray(q, dtype=np.float64), np.asarray(u, dtype=np.float64)
     if q.ndim != 2 or q.shape[1] != layout.nq or u.shape != (len(q), layout.nu):
         raise ShapeError(
-            f"Starts have shapes {q.shape} and {u.shape}; expected (states, {layout.nq}) and (states, {layout.nu}).", name="q",
-        )  # fmt: skip
+            f"Starts have shapes {q.shape} and {u.shape}; expected (states, {layout.nq}) and (states, {layout.nu}).",
+            name="q",
+        )
     y = np.concatenate([q, u, np.zeros((len(q), len(layout.works)))], axis=1)
     bad = np.argwhere(~np.isfinite(y))
     if len(bad):

@@ -121,7 +121,9 @@ class Constraints:
         return np.zeros(len(self.layout.inputs))
 
     def residuals(self, t: Array, y: Array, f: Array) -> tuple[Array, Array]:
-        """Residuals of the configuration (..., held) and of the speeds (..., m) at t (..., 1), y (..., n), f (..., inputs)."""
+        """Residuals of the configuration (..., held) and of the speeds (..., m) at t (..., 1), y (..., n), f (...,
+        inputs).
+        """
         phi, _ = self.positions(y, t, f)
         return phi, self.terms(y, t, f)[5]
 
@@ -189,9 +191,11 @@ class Constraints:
             )  # fmt: skip
         if how == "refuse" and given is None:
             raise InputError(
-                f"The start is off constraint {off[0]!r}: its {off[2]} residual is {off[1]:.3g}.", name=off[0], value=(q1, u1),
-                remedy=f"A consistent start nearby is q = {_text(q1)}, u = {_text(u1)}; start=\"correct\" takes it.",
-            )  # fmt: skip
+                f"The start is off constraint {off[0]!r}: its {off[2]} residual is {off[1]:.3g}.",
+                name=off[0],
+                value=(q1, u1),
+                remedy=f'A consistent start nearby is q = {_text(q1)}, u = {_text(u1)}; start="correct" takes it.',
+            )
         return q1, u1
 
     def _worst(self, t: float, q: Array, u: Array) -> tuple[str, float, str] | None:

@@ -116,9 +116,10 @@ def rigid_stop(
     layout = model.layout
     if model.rate is None or layout.inputs != layout.speeds or coordinate not in layout.speeds:
         raise UnsupportedError(
-            f"A rigid stop of {coordinate!r} wants a tree whose inputs are the forces on its coordinates.", name=coordinate,
+            f"A rigid stop of {coordinate!r} wants a tree whose inputs are the forces on its coordinates.",
+            name=coordinate,
             remedy="Use a compliant Contact.",
-        )  # fmt: skip
+        )
     r, c = layout.speeds.index(coordinate), layout.index(coordinate)
     rate, size = model.rate, len(layout.inputs)
 

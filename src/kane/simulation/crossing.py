@@ -70,6 +70,8 @@ def plan_function() -> str:
     e.store(e(f"select i1 {beyond}, double 1.0, double {allowed}"), "%control", CROSSING)
     ok = e(f"fcmp ogt double {chosen}, {e(f'fmul double %h, {DOUBLE.literal(1e-3)}')}")
     e.do(f"ret double {e(f'select i1 {ok}, double {chosen}, double %h')}")
-    head = ("define internal double @plan(ptr %control, double %t, double %h, ptr %f, ptr %ctx, ptr %y, ptr %k, ptr %x, i64 %np, "
-            "ptr %time) {")  # fmt: skip
+    head = (
+        "define internal double @plan(ptr %control, double %t, double %h, ptr %f, ptr %ctx, ptr %y, ptr %k, ptr %x, "
+        "i64 %np, ptr %time) {"
+    )
     return "\n".join([head, "start:", *e.lines, "}", ""])

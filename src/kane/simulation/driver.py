@@ -69,7 +69,7 @@ def _slots(e: Emitter, doubles: Sequence[int], integers: Sequence[int]) -> dict[
     return values | {s: e.load("%control", s, "i64") for s in integers}
 
 
-def _adaptive(a: Any, b: Any, c: Any, a_extra: Any, c_extra: Any) -> str:
+def _adaptive(a: Any, b: Any, c: Any, a_extra: Any, c_extra: Any) -> str:  # noqa: PLR0915 (one loop, read from top to bottom)
     e = Emitter()
     e.do(f"%npp = getelementptr i64, ptr %control, i64 {PADDED}")
     e.do("%np = load i64, ptr %npp, align 8")
@@ -121,8 +121,10 @@ def _adaptive(a: Any, b: Any, c: Any, a_extra: Any, c_extra: Any) -> str:
         e.do(call.format(w["x"], k[j]))
     bump(e, NFEV, STAGES - 1)
     e.do(f"call void @final(ptr {w['y']}, ptr {w['k']}, ptr {w['z']}, i64 %np, double %h)")
-    e.do(f"%err = call double @error(ptr {w['y']}, ptr {w['z']}, ptr {w['atol']}, ptr {w['k']}, i64 %np, i64 {s[LINES]}, "
-         f"i64 {s[CHUNKS]}, i1 {one}, double {s[RTOL]}, double %h, double {s[SIZE]})")  # fmt: skip
+    e.do(
+        f"%err = call double @error(ptr {w['y']}, ptr {w['z']}, ptr {w['atol']}, ptr {w['k']}, i64 %np, "
+        f"i64 {s[LINES]}, i64 {s[CHUNKS]}, i1 {one}, double {s[RTOL]}, double %h, double {s[SIZE]})"
+    )
     e.do(f"%good = fcmp olt double %err, {e.load('%control', CROSSING)}")
     e.do(f"%power = call double @llvm.pow.f64(double %err, double {DOUBLE.literal(-0.125)})")
     e.do(f"%raw = fmul double %power, {DOUBLE.literal(SAFETY)}")

@@ -81,7 +81,7 @@ class Watch:
         found.sort()
         return found
 
-    def _zero(
+    def _zero(  # noqa: PLR0913
         self, event: Event, t0: float, t1: float, y0: Array, dense: Array, a: float, b: float, sign: float
     ) -> float:
         """The first point found, by bisection to the last bits, on the side after the zero."""

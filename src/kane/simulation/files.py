@@ -40,7 +40,8 @@ def replace_whole(path: Path, write: Callable[[Path], None]) -> None:
 
 
 def columns(result: SimulationResult) -> dict[str, Any]:
-    """Everything of a run by name, arrays (k,): t, state, work, inputs (`input name` where a name is taken), energies."""
+    """Everything of a run by name, arrays (k,): t, state, work, inputs (`input name` where a name is taken), energies.
+    """
     layout = result.model.layout
     made: dict[str, Any] = {"t": result.t}
     made |= dict(zip(result.names, result.y, strict=True))
@@ -55,10 +56,16 @@ def columns(result: SimulationResult) -> dict[str, Any]:
 def facts(result: SimulationResult) -> dict[str, Any]:
     """What a run is, beside its columns."""
     return {
-        "mechanism": result.model.mechanism.name, "method": result.method, "status": result.status, "message": result.message,
-        "nfev": result.nfev, "energy_tolerance": result.energy_tolerance, "names": list(result.names),
-        "inputs": list(result.model.layout.inputs), "events": [[e.name, e.t] for e in result.events],
-    }  # fmt: skip
+        "mechanism": result.model.mechanism.name,
+        "method": result.method,
+        "status": result.status,
+        "message": result.message,
+        "nfev": result.nfev,
+        "energy_tolerance": result.energy_tolerance,
+        "names": list(result.names),
+        "inputs": list(result.model.layout.inputs),
+        "events": [[e.name, e.t] for e in result.events],
+    }
 
 
 def _npz(result: SimulationResult, place: Path) -> None:

@@ -128,9 +128,11 @@ def _profile(p: Profile, m: int, names: tuple[str, ...]) -> Source:
     values = values[:, None] if values.ndim == 1 else values
     if values.shape != (len(times), m) or not (np.diff(times) > 0).all():
         raise ShapeError(
-            f"A profile has times {times.shape} and values {values.shape}; expected rising times (k,) and values (k, {m}).",
-            name="inputs", remedy=f"The columns are {', '.join(names)}.",
-        )  # fmt: skip
+            f"A profile has times {times.shape} and values {values.shape}; "
+            f"expected rising times (k,) and values (k, {m}).",
+            name="inputs",
+            remedy=f"The columns are {', '.join(names)}.",
+        )
     if not np.isfinite(values).all():
         row, column = np.argwhere(~np.isfinite(values))[0]
         raise InputError(

@@ -42,7 +42,7 @@ class Accuracy:
 class Loop:
     """The adaptive loop over one state (n,) or a batch (n, columns) whose states share the step."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self, driver: Driver, field: Field, y: Array, free: int, accuracy: Accuracy, quaternions: tuple[int, ...] = (),
         dense: bool = True, capacity: int = 128,
     ) -> None:  # fmt: skip

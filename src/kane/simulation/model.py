@@ -119,9 +119,12 @@ class Model:
 
 
 def prepare(
-    source: Any, parameters: Mapping[str, ScalarLike] | None = None, slip: float = SLIP, contacts: Sequence[Contact] = (),
+    source: Any,
+    parameters: Mapping[str, ScalarLike] | None = None,
+    slip: float = SLIP,
+    contacts: Sequence[Contact] = (),
     cache: bool = True,
-) -> Model:  # fmt: skip
+) -> Model:
     """The model of a mechanism (or of what has a `mechanism`: a robot, or a declared system).
 
     parameters: values that replace those of the description, or fill in missing ones.  slip: speed within which

@@ -142,7 +142,8 @@ class SimulationResult:
 
     @property
     def power_residual(self) -> Array:
-        """d(T + V)/dt along the equations of motion less the power of inputs and loads (k,), W: checks the equations."""
+        """d(T + V)/dt along the equations of motion less the power of inputs and loads (k,), W: checks the equations.
+        """
         if self.model.balance is None:
             return np.full(len(self.t), np.nan)
         layout = self.model.layout
@@ -178,7 +179,7 @@ class SimulationResult:
 
     def _residuals(self, kind: int) -> Array:
         states, t, f = self._states()
-        return np.abs(self.model.constraints.residuals(t, states, f)[kind]).max(axis=-1, initial=0.0)
+        return np.asarray(np.abs(self.model.constraints.residuals(t, states, f)[kind]).max(axis=-1, initial=0.0))
 
     @property
     def momentum_residual(self) -> dict[str, Array]:
@@ -207,7 +208,8 @@ class SimulationResult:
         """The run in some lines: end, steps, energy, residuals."""
         span = f"{self.t[0]:g} to {self.t[-1]:g} s" if len(self.t) else "nothing"
         lines = [
-            f"{self.model.mechanism.name}: {span}, {len(self.t)} points, {self.nfev} evaluations, {self.rejected} rejected steps",
+            f"{self.model.mechanism.name}: {span}, {len(self.t)} points, {self.nfev} evaluations, "
+            f"{self.rejected} rejected steps",
             f"  {self.message}",
         ]
         if self.model.energy is not None and len(self.t):

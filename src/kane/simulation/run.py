@@ -48,6 +48,13 @@ class Record:
             self.steps.append(steps)
             self.held.append(np.repeat(inputs[None], len(steps.t), 0))
 
+    def drop_last(self) -> None:
+        """Forget the last step."""
+        last = len(self.steps[-1].t) - 1
+        self.steps[-1] = self.steps[-1].first(last)
+        for parts in (self.starts, self.begins, self.held):
+            parts[-1] = parts[-1][:last]
+
     def stop(self, message: str, error: BaseException | None = None, status: int = -1) -> None:
         self.status, self.message, self.error = status, message, error
 
@@ -163,7 +170,7 @@ def _segment(model: Model, plan: Plan, loop: Loop, record: Record, watch: Watch 
             record.add(start, begin, steps, inputs)
             raise loop.field.error
         if watch and len(steps.t):
-            cut = _events(model, loop, record, watch, (begin, start, steps), inputs)
+            cut = _events(model, plan, loop, record, watch, (begin, start, steps), inputs)
             if cut is False:
                 return False
             if cut:
@@ -180,9 +187,10 @@ def _segment(model: Model, plan: Plan, loop: Loop, record: Record, watch: Watch 
 
 
 def _events(
-    model: Model, loop: Loop, record: Record, watch: Watch, made: tuple[float, Array, Steps], inputs: Array
+    model: Model, plan: Plan, loop: Loop, record: Record, watch: Watch, made: tuple[float, Array, Steps], inputs: Array
 ) -> bool | None:
-    """Look for events in steps: None when none changes the course, True after a restart, False at the end of the run."""
+    """Look for events in steps: None when none changes the course, True after a restart, False at the end of the run.
+    """
     begin, start, steps = made
     t0, y0 = begin, start
     for k in range(len(steps.t)):
@@ -203,6 +211,15 @@ def _events(
                 loop.restart(t, y)
                 record.stop(f"{event.name} at t = {t:.9g}", status=1)
                 return False
+            if event.restart:  # the step saw forces from beyond the kink: once more, up to it
+                record.drop_last()
+                loop.restart(t0, y0, t - t0)
+                status, again = loop.advance(t)
+                record.add(y0, t0, again, inputs)
+                y = loop.y.copy()
+                if status != d.DONE:
+                    record.stop(*_failure(model, plan, loop, status))
+                    return False
             if event.action is not None:
                 y = _acted(model, event, t, y, watch, inputs)
             loop.restart(t, y, min(_h(loop), max(t1 - t0, 1e-9)))

@@ -22,12 +22,26 @@ State = Sequence[float] | Mapping[str, float] | Array | None
 
 
 def simulate(  # noqa: PLR0913
-    source: Any, t: float | tuple[float, float], q: State = None, u: State = None, *, inputs: Any = None,
-    method: Method = "DOP853", rtol: float = 1e-11, atol: float = 1e-13, max_step: float = math.inf,
-    step: float | None = None, t_eval: Any = None, events: Sequence[Event] = (), start: Literal["refuse", "correct"] = "refuse",
-    guess: Mapping[str, float] | None = None, parameters: Mapping[str, Any] | None = None, energy_tolerance: float = 1e-6, dense: bool = True,
+    source: Any,
+    t: float | tuple[float, float],
+    q: State = None,
+    u: State = None,
+    *,
+    inputs: Any = None,
+    method: Method = "DOP853",
+    rtol: float = 1e-11,
+    atol: float = 1e-13,
+    max_step: float = math.inf,
+    step: float | None = None,
+    t_eval: Any = None,
+    events: Sequence[Event] = (),
+    start: Literal["refuse", "correct"] = "refuse",
+    guess: Mapping[str, float] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    energy_tolerance: float = 1e-6,
+    dense: bool = True,
     progress: Callable[[float, float], None] | None = None,
-) -> SimulationResult:  # fmt: skip
+) -> SimulationResult:
     """The motion of a mechanism from q, u over t (an end, or start and end), s.
 
     source: a Model of `prepare`, a Mechanism, a robot or a declared system.  q, u: start by order or by name (what is
@@ -165,9 +179,22 @@ def make_result(
     elif inputs.shape[1] != m:
         inputs = np.zeros((len(t), m))
     result = SimulationResult(
-        model, t, y[:, :n].T.copy(), sol, tuple(record.events), record.nfev, record.status, record.message, y[:, n:].T.copy(),
-        inputs.T.copy(), energy_tolerance, plan.source.idle, method, record.rejected, record.error,
-    )  # fmt: skip
+        model,
+        t,
+        y[:, :n].T.copy(),
+        sol,
+        tuple(record.events),
+        record.nfev,
+        record.status,
+        record.message,
+        y[:, n:].T.copy(),
+        inputs.T.copy(),
+        energy_tolerance,
+        plan.source.idle,
+        method,
+        record.rejected,
+        record.error,
+    )
     if len(t) and not result.energy_ok:
         from dataclasses import replace
 

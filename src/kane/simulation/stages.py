@@ -109,8 +109,10 @@ def error_function(e5: Sequence[float], e3: Sequence[float]) -> str:
     e.do("br i1 %on, label %outer, label %end")
     e.do("end:")
     e.do("ret double %worst1")
-    head = ("define internal double @error(ptr %y, ptr %z, ptr %atol, ptr %k, i64 %np, i64 %lines, i64 %chunks, i1 %one, "
-            "double %rtol, double %h, double %size) {")  # fmt: skip
+    head = (
+        "define internal double @error(ptr %y, ptr %z, ptr %atol, ptr %k, i64 %np, i64 %lines, i64 %chunks, i1 %one, "
+        "double %rtol, double %h, double %size) {"
+    )
     return "\n".join([head, "start:", *e.lines, "}", ""])
 
 

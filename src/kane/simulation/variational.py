@@ -50,9 +50,10 @@ def slopes(model: Model) -> Slopes:
     layout = model.layout
     if model.constraints is not None or layout.quaternions or layout.speeds != layout.coordinates:
         raise UnsupportedError(
-            "The variational integrator wants speeds that are rates of the coordinates, and no constraints.", name="method",
+            "The variational integrator wants speeds that are rates of the coordinates, and no constraints.",
+            name="method",
             remedy='Use method="DOP853" (with tight tolerances for long runs).',
-        )  # fmt: skip
+        )
     g, q, v, lagrangian, forces, powers = _lagrangian(model)
     momentum = gradient(g, lagrangian, v)
     pull = [g.add(a, b) for a, b in zip(gradient(g, lagrangian, q), forces, strict=True)]
@@ -119,7 +120,7 @@ def _solved(matrix: Array, right: Array) -> Array:
     return np.asarray(np.linalg.solve(matrix, right), dtype=np.float64)
 
 
-def _step(
+def _step(  # noqa: PLR0913
     s: Slopes, q: Array, u: Array, p: Array, t: float, h: float, f: Array, works: int
 ) -> tuple[Array, Array, Array, int]:
     """q1, p1, powers at the midpoint and the evaluations it took."""
