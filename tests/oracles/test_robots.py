@@ -2,8 +2,7 @@
 
 The normal suite takes a dozen robots; `pytest -m sweep` takes all, fixed and floating, at 20 random states. Not
 covered: files that kane refuses (REFUSED, with the reason), forward dynamics of joints without inertia (MASSLESS),
-files without moving joints (NO_JOINTS); MuJoCo where its URDF reader does not go (floating bases); of Coriolis
-matrices only C qd and the symmetric part, since they are not unique beyond that.
+files without moving joints (NO_JOINTS); MuJoCo where its URDF reader does not go (floating bases).
 """
 
 from __future__ import annotations
