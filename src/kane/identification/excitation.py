@@ -8,7 +8,7 @@ smaller until it keeps them (Swevers et al. 1997; Park 2006).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -49,8 +49,8 @@ class Box:
 class Search:
     """How hard to look: random motions to begin with, rounds of improvement (L-BFGS), seed of the random motions."""
 
-    starts: int = 20
-    rounds: int = 200
+    starts: int = 40
+    rounds: int = 300
     seed: int = 0
 
 
@@ -89,13 +89,16 @@ class _Design:
 
     def motion(self, p: Array) -> FourierMotion:
         """The motion of search variables p: shape (n, 2, harmonics), place (n,), fill (n,)."""
+        return within(self.limits, self.period, *self._shaped(p), self.model.joints)
+
+    def _shaped(self, p: Array) -> tuple[Array, Array, Array]:
         n, H = self.model.nv, self.harmonics
         shape = p[: 2 * n * H].reshape(n, 2, H)
         if self.rest:  # speed and acceleration zero at the period's ends
             k = np.arange(1, H + 1)
             shape = np.stack([_without(shape[:, 0], k), _without(shape[:, 1], k**2)], axis=1)
         place, fill = _unit(p[2 * n * H :].reshape(2, n))
-        return within(self.limits, self.period, shape, place, LEAST + (1.0 - LEAST) * fill, self.model.joints)
+        return shape, place, LEAST + (1.0 - LEAST) * fill
 
     def judged(self, motion: FourierMotion) -> tuple[float, float, float]:
         """Condition number, information, penalty."""
@@ -157,18 +160,24 @@ class _Design:
         return gq, gqd, gqdd
 
     def _by_variables(self, p: Array, motion: FourierMotion, gq: Array, gqd: Array, gqdd: Array) -> Array:
-        """A joint's motion depends on its own variables only: one difference serves all joints at once."""
+        """A joint's motion depends on its own variables only: one difference of each kind serves all joints at once."""
         n, H = self.model.nv, self.harmonics
-        here = motion(motion.times(SAMPLES))
+        parts = 2 * H + 2
+        at = np.concatenate([np.arange(2 * n * H).reshape(n, 2 * H).T, np.arange(2 * n * H, n * parts).reshape(2, n)])
+        moved = []
+        for columns in at:
+            trial = p.copy()
+            trial[columns] += STEP
+            moved.append(self._shaped(trial))
+        shape, place, fill = (np.concatenate(arrays) for arrays in zip(*moved, strict=True))
+        limits = MotionLimits(*(np.tile(getattr(self.limits, f.name), parts) for f in fields(MotionLimits)))
+        times = motion.times(SAMPLES)
+        there = within(limits, self.period, shape, place, fill, ())(times)
+        total = np.zeros((parts, n))
+        for g, a, b in zip((gq, gqd, gqdd), motion(times), there, strict=True):
+            total += (g[:, None] * (b.reshape(SAMPLES, parts, n) - a[:, None])).sum(axis=0)
         slope = np.zeros(len(p))
-        own = np.arange(len(p))
-        for part in range(2 * H + 2):
-            at = own[: 2 * n * H].reshape(n, 2 * H)[:, part] if part < 2 * H else own[(part) * n :][:n]
-            moved = p.copy()
-            moved[at] += STEP
-            there = self.motion(moved)(motion.times(SAMPLES))
-            parts = (g * (b - a) for g, a, b in zip((gq, gqd, gqdd), here, there, strict=True))
-            slope[at] = sum(x.sum(axis=0) for x in parts) / STEP
+        slope[at] = total / STEP
         return slope
 
 
