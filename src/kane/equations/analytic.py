@@ -13,7 +13,8 @@ coordinates of Khalil's recursion.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from kane.equations.inertial import BodyInertia, carry_out, combine
 from kane.equations.recursion import Wrench, add_wrench, body_wrench, wrench_out
@@ -25,6 +26,7 @@ from kane.kinematics.tree import ROOT
 from kane.kinematics.vectors import Mat, Vec
 
 Rows = list[list[Ref]]
+_NOTHING = (v.ZERO, v.ZERO, v.ZERO)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +76,24 @@ def _alone(k: Kinematics, index: int) -> bool:
     return node.parent == ROOT and ball and not node.links
 
 
-def analytic_derivatives(system: System, udot: Sequence[Ref] | None = None) -> tuple[Rows, Rows, Rows]:
-    """(dtau/dq in the tangent, dtau/du, M) of inverse dynamics at udot (its symbols by default)."""
+def analytic_derivatives(
+    system: System, udot: Sequence[Ref] | None = None, by_rates_only: bool = False
+) -> tuple[Rows, Rows, Rows]:
+    """(dtau/dq in the tangent, dtau/du, M) of inverse dynamics at udot (its symbols by default).
+
+    by_rates_only: the first is left empty; the others do not depend on udot.
+    """
     g, k, n = system.g, system.k, system.nv
     motions = frame_motions(k, k.symbols.u, k.symbols.udot if udot is None else udot, system.gravity)
     nodes = range(len(motions))
     freedoms = [_freedoms(system, i, motions) for i in nodes]
     stages = [_stages(k, i, motions) for i in nodes]
     composites = [_own(g, body, motion) for body, motion in zip(system.bodies, motions, strict=True)]
-    wrenches = [body_wrench(g, body, motion) for body, motion in zip(system.bodies, motions, strict=True)]
+    wrenches = [Wrench() for _ in nodes]
+    if by_rates_only:
+        freedoms = [[replace(f, by_q=_NOTHING) for f in each] for each in freedoms]
+    else:
+        wrenches = [body_wrench(g, body, motion) for body, motion in zip(system.bodies, motions, strict=True)]
     by_q, by_u, M = ([[g.zero] * n for _ in range(n)] for _ in range(3))
     for i in reversed(nodes):
         parent, steps = k.tree.nodes[i].parent, [s for s, _, _ in stages[i]]
@@ -98,6 +109,37 @@ def analytic_derivatives(system: System, udot: Sequence[Ref] | None = None) -> t
             square = g.mul(reflected, g.mul(f.factor, f.factor))
             M[f.speed][f.speed] = g.add(M[f.speed][f.speed], square)
     return by_q, by_u, M
+
+
+def bias_by_rates(system: System, by_u: Rows) -> list[Ref]:
+    """The bias forces, given dtau/du: velocity terms are quadratic in u, hence (1/2) (dtau/du) u; and the weight.
+
+    The weight of all behind a freedom is known by its composite mass and first moment: m e . a or e . (h x a), with a
+    the upward acceleration that stands for gravity.
+    """
+    g, k, u = system.g, system.k, system.k.symbols.u
+    half = g.number(Fraction(1, 2))
+    bias = [g.mul(half, g.dot(row, u)) for row in by_u]
+    nodes = range(len(k.motions))
+    up: list[Vec] = []
+    for i in nodes:
+        parent, m = k.tree.nodes[i].parent, k.motions[i]
+        a = up[parent] if parent != ROOT else v.neg(system.gravity)
+        for step in (*m.fixed, m.step):
+            a = a if isinstance(step, Shift) else step.into(g, a)
+        up.append(a)
+    zeros = [g.zero] * system.nv
+    still = frame_motions(k, zeros, zeros, v.ZERO)
+    freedoms = [_freedoms(system, i, still) for i in nodes]
+    bodies = list(system.bodies)
+    for i in reversed(nodes):
+        parent, m = k.tree.nodes[i].parent, k.motions[i]
+        load = Wrench(v.scale(g, bodies[i].mass, up[i]), v.cross(g, bodies[i].first, up[i]))
+        for f in freedoms[i]:
+            bias[f.speed] = g.add(bias[f.speed], g.mul(f.factor, _taken(g, f, load)))
+        if parent != ROOT:
+            bodies[parent] = combine(g, bodies[parent], carry_out(g, (*m.fixed, m.step), bodies[i]))
+    return bias
 
 
 def _freedoms(system: System, index: int, motions: Sequence[FrameMotion]) -> list[Freedom]:
@@ -123,8 +165,7 @@ def _freedoms(system: System, index: int, motions: Sequence[FrameMotion]) -> lis
         w_own = motions[index].w
         for axis, r in enumerate(order):
             e = v.unit((0, 1, 2)[axis])
-            zero = (v.ZERO, v.ZERO, v.ZERO)
-            own.append(Freedom(r, e, False, g.one, zero, (v.ZERO, v.ZERO, v.cross(g, w_own, e))))
+            own.append(Freedom(r, e, False, g.one, _NOTHING, (v.ZERO, v.ZERO, v.cross(g, w_own, e))))
     return own
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kane.equations.analytic import Rows, analytic_derivatives, serves
+from kane.equations.analytic import Rows, analytic_derivatives, bias_by_rates, serves
 from kane.equations.composite import mass_matrix
 from kane.equations.forward import Factor, elimination_order, factorise, solve
 from kane.equations.system import System, derive_system
@@ -64,7 +64,11 @@ def _forward(system: System, frame: str | None) -> Outputs:
 def _forward_analytic(system: System, frame: str | None) -> Outputs | None:
     if not serves(system):
         return None
-    factor, udot = _solved(system)
+    g, n = system.g, system.nv
+    _, by_u, M = analytic_derivatives(system, [g.zero] * n, by_rates_only=True)
+    factor = factorise(g, M, elimination_order(system.k), system.k.coordinates.speeds)
+    bias = bias_by_rates(system, by_u)
+    udot = solve(g, factor, [g.sub(t, b) for t, b in zip(system.vector("tau"), bias, strict=True)])
     by_q, by_u, _ = analytic_derivatives(system, udot)
     return _implicit(system, factor, by_q, by_u)
 
