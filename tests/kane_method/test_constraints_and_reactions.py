@@ -263,6 +263,10 @@ def test_bad_descriptions_are_named():
     s, q1, q2, A = bare()
     with pytest.raises(InertiaError, match=r"'P'.*negative mass -2"):
         s.particle("P", s.O, -2)
+    s.particle("heavy", s.O, s.parameters(mass=-3))
+    with pytest.raises(InertiaError, match=r"'heavy'.*negative mass -3"):
+        s.mechanism()
+    s, q1, q2, A = bare()
     with pytest.raises(InputError, match=r"oriented twice"):
         A.orient_axis(s.N, 1, q2)
     with pytest.raises(InputError, match=r"two points named"):

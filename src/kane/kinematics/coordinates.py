@@ -167,9 +167,7 @@ def make_symbols(graph: Graph, c: Coordinates) -> Symbols:
     u = {n: graph.symbol(text) for n, text in zip(c.speeds, u_names, strict=True)}
     udot = tuple(graph.symbol(text) for text in udot_names)
     rates = {n: u[n] for n in c.names if n in u}
-    for n in c.specified:
-        refs[n], refs[f"{n}_dot"] = graph.symbol(n), graph.symbol(f"{n}_dot")
-        rates[n], rates[f"{n}_dot"] = refs[f"{n}_dot"], graph.symbol(f"{n}_ddot")
+    refs, rates = with_specified(graph, c, refs, rates)
     for group, speeds in c.quaternions:
         rates |= _quaternion_rates(graph, [refs[n] for n in group], [u[n] for n in speeds], group)
     for group, speeds, k in c.positions:
@@ -185,6 +183,17 @@ def make_symbols(graph: Graph, c: Coordinates) -> Symbols:
         udot_names,
         u,
     )
+
+
+def with_specified(
+    graph: Graph, c: Coordinates, refs: dict[str, Ref], rates: dict[str, Ref]
+) -> tuple[dict[str, Ref], dict[str, Ref]]:
+    """Names and rates with those of the motions given at run time."""
+    refs, rates = dict(refs), dict(rates)
+    for n in c.specified:
+        refs[n], refs[f"{n}_dot"] = graph.symbol(n), graph.symbol(f"{n}_dot")
+        rates[n], rates[f"{n}_dot"] = refs[f"{n}_dot"], graph.symbol(f"{n}_ddot")
+    return refs, rates
 
 
 def _quaternion_rates(g: Graph, q: list[Ref], w: list[Ref], names: tuple[str, ...]) -> dict[str, Ref]:

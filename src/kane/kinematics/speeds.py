@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from kane.errors import InputError
 from kane.graph.arena import Graph, Ref
-from kane.kinematics.coordinates import Coordinates, Symbols, make_symbols
+from kane.kinematics.coordinates import Coordinates, Symbols, make_symbols, symbol_name, with_specified
 from kane.kinematics.linear import NotLinearError, SingularError, affine, solve
 from kane.kinematics.motion import substitute
 from kane.mechanism.formula import Formula, Scalar
@@ -28,6 +28,9 @@ def define_speeds(graph: Graph, mechanism: Mechanism, coordinates: Coordinates, 
     Raises InputError when the definitions are not linear in the rates, are too few or too many, or cannot be inverted.
     """
     own = replace(coordinates, speeds=coordinates.natural)
+    plain = _plain(mechanism, own.speeds) if own.speeds == own.names else None
+    if plain is not None:
+        return _plain_symbols(graph, coordinates, plain, own.speeds)
     natural = make_symbols(graph, own)  # symbols of v, to be replaced
     names = coordinates.speeds
     if len(names) != len(own.speeds):
@@ -38,9 +41,6 @@ def define_speeds(graph: Graph, mechanism: Mechanism, coordinates: Coordinates, 
             value=len(names),
             remedy="Define as many speeds as there are rates; motion constraints are declared apart.",
         )
-    plain = _plain(mechanism, own.speeds) if not coordinates.quaternions else None
-    if plain is not None:
-        return _renamed(natural, plain, names, graph)
     definitions = [resolver(natural, s.definition) for s in mechanism.speeds]
     try:
         rest, slopes = affine(graph, definitions, natural.u)
@@ -85,13 +85,14 @@ def _plain(mechanism: Mechanism, natural: tuple[str, ...]) -> tuple[int, ...] | 
     return tuple(found) if sorted(found) == list(range(len(natural))) else None
 
 
-def _renamed(natural: Symbols, order: tuple[int, ...], names: tuple[str, ...], graph: Graph) -> Symbols:
-    """The natural symbols under the user's names of the speeds."""
-    u = tuple(graph.symbol(n) for n in names)
-    udot = tuple(graph.symbol(f"{n}'") for n in names)
-    own = {natural.u[k] >> 1: u[r] for r, k in enumerate(order)}
-    rates = {n: own.get(ref >> 1, ref) for n, ref in natural.rates.items()}
-    speeds = {n: own[ref >> 1] for n, ref in natural.natural.items()}
-    return Symbols(
-        natural.q, u, udot, natural.by_name, rates, natural.names_q, names, tuple(f"{n}'" for n in names), speeds
-    )
+def _plain_symbols(graph: Graph, c: Coordinates, order: tuple[int, ...], natural: tuple[str, ...]) -> Symbols:
+    """The symbols where each speed is one of the rates, under the user's name."""
+    q_names = tuple(symbol_name("q", n) for n in c.names)
+    by_name = {n: graph.symbol(text) for n, text in zip(c.names, q_names, strict=True)}
+    u = tuple(graph.symbol(n) for n in c.speeds)
+    udot_names = tuple(f"{n}'" for n in c.speeds)
+    own = {natural[k]: u[r] for r, k in enumerate(order)}
+    rates = {n: own[n] for n in c.names}
+    by_name, rates = with_specified(graph, c, by_name, rates)
+    udot = tuple(graph.symbol(n) for n in udot_names)
+    return Symbols(tuple(by_name[n] for n in c.names), u, udot, by_name, rates, q_names, c.speeds, udot_names, own)

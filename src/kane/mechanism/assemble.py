@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from kane.errors import InputError
+from kane.errors import InertiaError, InputError
 from kane.mechanism import formula as f
 from kane.mechanism.basis import FrameVector
 from kane.mechanism.formula import Formula, Scalar
@@ -161,6 +161,12 @@ class _Assembly:
         m = body.moments
         formulas = [value for value in (body.mass, *m) if isinstance(value, Formula)]
         self._check(frozenset().union(*(value.names() for value in formulas)), f"body {body.name!r}")
+        values = {p.name: float(p.value) for p in self.system._parameters if p.value is not None}
+        if isinstance(body.mass, Formula) and body.mass.names() <= values.keys() and body.mass.evaluate(values) < 0:
+            raise InertiaError(
+                f"Body {body.name!r} has the negative mass {body.mass.evaluate(values)}.", name=body.name,
+                value=body.mass.evaluate(values), remedy="Give a mass that is not negative.",
+            )  # fmt: skip
         inertia = Inertia(body.mass, moments=(m[0], m[1], m[2], m[3], m[4], m[5]))
         self.links[link] = replace(self.links[link], inertia=inertia)
 
