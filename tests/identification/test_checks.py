@@ -128,6 +128,23 @@ def test_saturated_torque_is_told_with_its_first_sample(model, log):
         Identifier(spatial()).fit(*log)
 
 
+def test_coarse_torques_are_not_saturated(model, log):
+    t, q, qd, qdd = fourier(3, 20_000, 3, amplitude=0.15)
+    tau = model.torque(q, qd, qdd, model.prior)
+    steps = np.ptp(tau, axis=0) / 200
+    assert check_log(model, q, qd, qdd, np.round(tau / steps) * steps, t) == ()
+
+
+def test_units_are_found_through_encoder_steps(model):
+    t, q, qd, qdd = fourier(3, 20_000, 3, amplitude=0.15)
+    tau = model.torque(q, qd, qdd, model.prior)
+    q = np.round(q / 1e-3) * 1e-3
+    assert check_log(model, q, qd, qdd, tau, t) == ()
+    q[:, 1] *= 180 / np.pi
+    finding = check_log(model, q, qd, qdd, tau, t)[0]
+    assert finding.kind == "units" and finding.joint == "pitch" and "degrees" in finding.text
+
+
 def test_a_torque_at_its_limit_is_told(model, log):
     log[3][55, 2] = 40.0
     finding = next(f for f in check_log(model, *log) if f.kind == "saturated")

@@ -1,5 +1,6 @@
 """Estimates against closed forms, honest deviations, factors in any cut."""
 
+import json
 import warnings
 from itertools import pairwise
 
@@ -64,6 +65,8 @@ def test_ordinary_least_squares_is_the_textbooks():
     plain = noise * np.sqrt(np.diag(np.linalg.inv(W.T @ W)))
     assert np.allclose(fit.coef_std_, plain, rtol=0.15)
     assert fit.score(q, qd, qdd, tau) > 0.99
+    told = json.loads(json.dumps(fit.as_dict()))
+    assert told["parameters"][0]["name"] == "l1.hx" and told["samples"] == 200 and told["sigma"].keys() == {"j1", "j2"}
     error = fit.prediction_error(q, qd, qdd, tau)["j2"]
     assert np.isclose(error[0], np.sqrt(np.mean((tau[:, 1] - (W @ x)[1::2]) ** 2))) and error[1] < 0.05
 

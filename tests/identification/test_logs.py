@@ -1,5 +1,7 @@
 """Logs in every format give the same arrays; many logs give the fit of all samples."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -148,6 +150,13 @@ def test_many_logs_are_one_fit(recorded):
     whole = Identifier(**fit.get_params()).fit(*samples)
     fit_logs(fit, paths)
     assert np.allclose(fit.coef_, whole.coef_, rtol=1e-8, atol=1e-11) and fit.n_samples_ == 2700
+
+
+def test_what_workers_get_and_give_can_be_sent(recorded):
+    fit, paths, _ = recorded
+    assert pickle.loads(pickle.dumps(fit.get_params())) == fit.get_params()
+    factors = log_factors(fit.model, paths[0])
+    assert np.array_equal(pickle.loads(pickle.dumps(factors)).R, factors.R)
 
 
 def test_two_workers_give_the_same_estimate(recorded):

@@ -26,7 +26,10 @@ UNITS = (
 )
 CLOSE = 0.05  # how near, relative, the ratio of two measures of one thing has to be to that of two units
 STILL = 1e-9  # rad or m: less movement is none
-RUN = 5  # samples at one extreme torque in a row are saturation
+SPANS = 100  # of a log, over which positions are compared with speeds
+RUN = 5  # samples at one extreme torque in a row are saturation,
+COARSE = 0.2  # unless there are fewer different values than this share of the samples:
+FLAT = 0.1  # then this share of the samples has to be there
 POOR = 0.3  # of the torque's own size: a residual above it calls for the tests of exchanged joints and of degrees
 TRIAL = 1500  # samples of the trial fits
 
@@ -122,9 +125,11 @@ def _rates(model: TorqueModel, arrays: dict[str, Array], t: Array | None) -> Ite
     q = np.stack([arrays["q"][:, where[j]] if where[j] is not None else np.zeros(len(t)) for j in range(n)], axis=1)
     usable = [j for j in range(n) if where[j] is not None]
     for low, high, symbols in ((q, arrays["qd"], ("q", "qd")), (arrays["qd"], arrays["qdd"], ("qd", "qdd"))):
-        # over a step the change is the mean rate: no noise is amplified beyond the first difference
-        change, mean = np.diff(low, axis=0), 0.5 * (high[1:] + high[:-1]) * np.diff(t)[:, None]
-        slope, fit = _match(change, mean)
+        # over a span the change is the integral of the rate: steps of encoders and noise hardly matter
+        steps = 0.5 * (high[1:] + high[:-1]) * np.diff(t)[:, None]
+        integral = np.concatenate([np.zeros((1, n)), np.cumsum(steps, axis=0)])
+        span = max(1, len(t) // SPANS)
+        slope, fit = _match(low[span:] - low[:-span], integral[span:] - integral[:-span])
         for j in usable if symbols[0] == "q" else range(n):
             if fit[j, j] > 0.8:
                 for unit, size in UNITS:
@@ -300,37 +305,34 @@ def misfit(model: TorqueModel, q: Array, qd: Array, qdd: Array, tau: Array) -> A
 
 
 def saturation(model: TorqueModel, tau: Array) -> Iterator[Finding]:
-    """Torques that stay at one extreme value for RUN samples, or reach the joint's effort limit."""
+    """Torques that stay at an extreme value, or that reach the joint's effort limit."""
     for j, limits in enumerate(limits_of(model)):
         column = tau[:, j]
         size = float(np.abs(column).max())
         if size == 0:
             continue
-        for extreme in (column.max(), column.min()):
-            at = np.abs(column - extreme) <= 1e-9 * size
-            run = _first_run(at, RUN)
-            if run is not None and at.mean() < 0.9:
-                yield Finding(
-                    "saturated", f"tau of joint {model.joints[j]!r} stays at {extreme:.6g} from sample {run} on "
-                    f"({int(at.sum())} samples): saturated?", model.joints[j], run,
-                )  # fmt: skip
-                break
-        else:
-            if limits.effort and size >= 0.999 * limits.effort:
-                run = int(np.argmax(np.abs(column)))
-                yield Finding(
-                    "saturated", f"tau of joint {model.joints[j]!r} is {column[run]:.6g} at sample {run}: "
-                    f"its limit is {limits.effort:.6g}.", model.joints[j], run,
-                )  # fmt: skip
+        starts, lengths = _runs(np.abs(np.diff(column)) <= 1e-9 * size)
+        ends = np.minimum(column.max() - column[starts], column[starts] - column.min()) <= 1e-9 * size
+        long = np.flatnonzero(ends & (lengths >= RUN))
+        coarse = len(np.unique(column)) < COARSE * len(column)  # a round peak of coarse steps is flat too
+        if len(long) and len(long) < len(starts) and (not coarse or lengths[long].sum() > FLAT * len(column)):
+            run = int(starts[long[0]])
+            yield Finding(
+                "saturated", f"tau of joint {model.joints[j]!r} stays at {column[run]:.6g} from sample {run} on "
+                f"({int(lengths[long].sum())} samples in all): saturated?", model.joints[j], run,
+            )  # fmt: skip
+        elif limits.effort and size >= 0.999 * limits.effort:
+            run = int(np.argmax(np.abs(column)))
+            yield Finding(
+                "saturated", f"tau of joint {model.joints[j]!r} is {column[run]:.6g} at sample {run}: "
+                f"its limit is {limits.effort:.6g}.", model.joints[j], run,
+            )  # fmt: skip
 
 
-def _first_run(flags: Array, length: int) -> int | None:
-    """The start of the first run of True of this length."""
-    if len(flags) < length:
-        return None
-    total = np.cumsum(np.concatenate([[0], flags.astype(int)]))
-    full = np.flatnonzero(total[length:] - total[:-length] == length)
-    return int(full[0]) if len(full) else None
+def _runs(equal: Array) -> tuple[Array, Array]:
+    """Starts and lengths of the runs of equal neighbours: equal (n - 1,), whether a sample is as the one before."""
+    starts = np.concatenate([[0], np.flatnonzero(~equal) + 1])
+    return starts, np.diff(np.concatenate([starts, [len(equal) + 1]]))
 
 
 def still_joints(model: TorqueModel, q: Array, qd: Array) -> Iterator[Finding]:

@@ -245,6 +245,28 @@ class Identifier:
             )
         return with_parameters(self.model, found)
 
+    def as_dict(self) -> dict[str, Any]:
+        """Everything learned in plain values, for JSON: infinite deviations are None."""
+        rows = [
+            {"name": n, "formula": f, "value": v, "deviation": d if np.isfinite(d) else None}
+            for n, v, d, f in self.table()
+        ]
+        joints = dict(zip(self.model.joints, map(float, self.sigma_), strict=True))
+        return {
+            "parameters": rows,
+            "sigma": joints,
+            "condition": self.condition_ if np.isfinite(self.condition_) else None,
+            "scaled_condition": self.scaled_condition_ if np.isfinite(self.scaled_condition_) else None,
+            "samples": self.n_samples_,
+            "method": self.method,
+            "unknown": [{"name": u.name, "reason": u.reason} for u in self.unknown_],
+            "findings": [
+                {"kind": f.kind, "joint": f.joint, "sample": f.sample, "text": f.text} for f in self.findings_
+            ],
+            "impossible": self.impossible_,
+            "warnings": list(self.warnings_),
+        }
+
     def table(self) -> tuple[tuple[str, float, float, str], ...]:
         """(name, value, deviation, formula) of each parameter."""
         return tuple(zip(self.names_, map(float, self.coef_), map(float, self.coef_std_), self.formulas_, strict=True))
