@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from kane import robots
+from kane.errors import InputError
 from kane.explicit import evaluate as ev
-from kane.explicit.abbreviate import Abbreviated, abbreviate, elements, significance
+from kane.explicit.abbreviate import Abbreviated, Options, abbreviate
 from kane.explicit.bounds import make_field, values
 from kane.explicit.model import ExplicitModel, explicit_model
 from kane.explicit.ranges import Ranges, default_ranges, smallest_diagonal
+from kane.explicit.significance import elements, significance
 from kane.graph.evaluate import evaluate
 
 Array = np.ndarray
@@ -157,3 +159,54 @@ def test_fields_are_the_functions() -> None:
     q = np.random.default_rng(2).uniform(-3, 3, (40, 3))
     field = make_field(3, terms, ranges.box)
     np.testing.assert_allclose(values(field, q)[:, 0], ev.mass_matrix(model, q)[:, 0, 0], atol=1e-12)
+
+
+def test_structure_is_kept(full: ExplicitModel) -> None:
+    """A symmetric and certified positive definite, B and C its Christoffel symbols, g a gradient."""
+    short = abbreviate(full, 0.01, options=Options(effort=0, keep_structure=True))
+    assert short.smallest_eigenvalue is not None and short.smallest_eigenvalue > 0
+    assert all(c.share <= 0.01 for c in short.certificates) and short.dropped
+    model = short.model
+    q = np.random.default_rng(4).uniform(-np.pi, np.pi, (6, 6))
+    a = ev.mass_matrix(model, q)
+    np.testing.assert_allclose(a, np.swapaxes(a, -1, -2), atol=1e-14)
+    step = 1e-5
+    shifted = [(q + step * e, q - step * e) for e in np.eye(6)]
+    rates = np.stack([(ev.mass_matrix(model, u) - ev.mass_matrix(model, v)) / (2 * step) for u, v in shifted], -1)
+    symbol = (rates + np.swapaxes(rates, -1, -2) - np.moveaxis(rates, -1, -3)) / 2
+    for place, (j, k) in enumerate(model.b_columns):
+        np.testing.assert_allclose(ev.b_matrix(model, q)[..., place], 2 * symbol[..., j, k], atol=1e-8)
+    hessian = np.stack([(ev.gravity(model, u) - ev.gravity(model, v)) / (2 * step) for u, v in shifted], -1)
+    np.testing.assert_allclose(hessian, np.swapaxes(hessian, -1, -2), atol=1e-7)
+
+
+def test_certificate_with_tolerances_and_float32(full: ExplicitModel) -> None:
+    """The bound covers other parameters within their tolerances and evaluation in single precision."""
+    tolerances = {"m3": 0.01, "ry3": 0.0005, "Ixx2": 0.002}
+    short = abbreviate(full, 0.02, options=Options(effort=0, tolerances=tolerances, dtype="float32"))
+    bound = np.array([c.bound for c in short.certificates])
+    q, qd, qdd = draw(short.ranges, 20_000, 9, corners=True)
+    single = [np.asarray(x, dtype=np.float32) for x in (q, qd, qdd)]
+    q, qd, qdd = (x.astype(float) for x in single)
+    values: list[np.ndarray] = []
+    for op, args, payload, _ in short.program.values:
+        x = [np.float32(-1 if a & 1 else 1) * values[a >> 1] for a in args]
+        if op == "input":
+            values.append(single[payload[0]][:, payload[1]])
+        elif op == "num":
+            values.append(np.float32(float(payload)))
+        else:
+            values.append(np.asarray({"add": np.add, "mul": np.multiply, "sin": np.sin, "cos": np.cos}[op](*x)))
+        assert np.asarray(values[-1]).dtype == np.float32
+    (output,) = short.program.outputs
+    tau = np.stack([np.float32(-1 if r & 1 else 1) * values[r >> 1] for r in output.refs], -1)
+    for signs in ((1, 1, 1), (-1, 1, -1), (1, -1, 1)):
+        nominal = full.mechanism.parameter_values
+        moved = {name: nominal[name] + s * d for s, (name, d) in zip(signs, tolerances.items(), strict=True)}
+        apart = np.abs(tau - ev.inverse_dynamics(full, q, qd, qdd, moved)).max(axis=0)
+        assert np.all(apart <= bound)
+
+
+def test_tolerances_that_leave_no_room(full: ExplicitModel) -> None:
+    with pytest.raises(InputError, match="tolerance"):
+        abbreviate(full, 0.01, options=Options(tolerances={"m2": 5.0}))

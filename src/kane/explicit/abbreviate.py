@@ -8,27 +8,29 @@ and accelerations (bounds.py).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal
 
 import numpy as np
 
 from kane.errors import InputError
-from kane.explicit.absolute import Absolute, Piece, absolute_form
-from kane.explicit.bounds import COARSE, Factor, Field, Motion, certify, make_field
+from kane.explicit.absolute import Absolute, Piece, absolute_form, joint_parts
+from kane.explicit.bounds import COARSE, Field, Motion, certify, make_field
 from kane.explicit.evaluate import Array, constant_values
 from kane.explicit.forms import Product
 from kane.explicit.lumping import Expression, Term, term_order
 from kane.explicit.model import ExplicitModel
 from kane.explicit.program import inverse_dynamics_program
 from kane.explicit.ranges import Ranges, default_ranges
-from kane.explicit.select import operations, select
+from kane.explicit.rounding import parameter_bound, rounding_bound
+from kane.explicit.select import kept_form, operations, select
+from kane.explicit.significance import Matrix, Significance, elements, significance
+from kane.explicit.structure import smallest_eigenvalue, structured_units
 from kane.graph.program import OperationCounts, Program
 
 Rule = Literal["certified", "paper"]
-Matrix = Literal["A", "B", "C", "g"]
 ELEMENT_SHARE, CONSTANT_SHARE = 0.01, 0.001  # the paper's rule
 _EXPONENTS = (2.0, 1.0, 0.5, 0.25)  # starts of the search, by effort
 TRIES = 32  # orders in which the final program is factored
@@ -52,21 +54,17 @@ class Certificate:
 
 
 @dataclass(frozen=True, slots=True)
-class Significance:
-    """One term of one element: its greatest value over the joint ranges,
-    as a share of the greatest term of the element.
+class Options:
+    """How a certified abbreviation is searched and what its certificate includes.
 
-    constant_share: of the largest constant term of the same joint.  element: "a12", "b2,34", "c31", "g2" as
-    (matrix, row, column).
+    effort: rounds of exchange and number of starts.  keep_structure: terms go from A and the potential, B, C and g
+    follow.  tolerances: of parameters or constants by name, included in the bound.  dtype "float32": rounding included.
     """
 
-    matrix: Matrix
-    row: int
-    column: int
-    term: Term
-    greatest: float
-    share: float
-    constant_share: float
+    effort: int = 1
+    keep_structure: bool = False
+    tolerances: Mapping[str, float] = field(default_factory=dict)
+    dtype: Literal["float64", "float32"] = "float64"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +82,7 @@ class Abbreviated:
     certificates: tuple[Certificate, ...]
     dropped: tuple[Significance, ...]
     program: Program
+    smallest_eigenvalue: float | None = None
 
     @property
     def counts(self) -> OperationCounts:
@@ -91,90 +90,12 @@ class Abbreviated:
         return self.program.counts
 
 
-def significance(model: ExplicitModel, ranges: Ranges | None = None, lower: bool = False) -> tuple[Significance, ...]:
-    """
-    For each term of each element its largest share over the joint ranges (the whole turn where `ranges` is not
-    given).
-    """
-    constants = constant_values(model)
-    largest = _largest_constants(model, constants)
-    result = []
-    for matrix, row, column, expression in elements(model, lower):
-        sizes = [abs(float(t.ratio) * constants[t.constant]) * greatest(t.factors, ranges) for t in expression]
-        top = max(sizes, default=0.0)
-        for t, size in zip(expression, sizes, strict=True):
-            constant = largest[row] if matrix != "g" else 0.0
-            result.append(
-                Significance(
-                    matrix,
-                    row,
-                    column,
-                    t,
-                    size,
-                    _share(size, top),
-                    _share(size, constant) if constant else float("inf"),
-                )
-            )
-    return tuple(result)
-
-
-def _share(size: float, whole: float) -> float:
-    """size / whole; 1 where slides without a range make both infinite."""
-    return 1.0 if whole == float("inf") else size / whole if whole else 0.0
-
-
-def elements(model: ExplicitModel, lower: bool = False) -> list[tuple[Matrix, int, int, Expression]]:
-    """All elements: A (upper triangle; `lower`: all of it), B, C and g."""
-    n = model.n
-    result: list[tuple[Matrix, int, int, Expression]] = []
-    result += [("A", i, j, model.A[i][j]) for i in range(n) for j in range(0 if lower else i, n)]
-    result += [("B", i, k, model.B[i][k]) for i in range(n) for k in range(len(model.b_columns))]
-    result += [("C", i, j, model.C[i][j]) for i in range(n) for j in range(n)]
-    result += [("g", i, 0, model.g[i]) for i in range(n)]
-    return result
-
-
-def _largest_constants(model: ExplicitModel, constants: Array) -> list[float]:
-    """Per joint the largest term of its row of A that no coordinate changes (rotor inertia included)."""
-    result = []
-    for row in model.A:
-        sums = [sum(float(t.ratio) * constants[t.constant] for t in e if not t.factors) for e in row]
-        result.append(max(abs(s) for s in sums))
-    return result
-
-
-def greatest(factors: Sequence[Factor], ranges: Ranges | None) -> float:
-    """The greatest absolute value of a product over the ranges, each angle at its own maximum."""
-    result = 1.0
-    for angle, c, s in factors:
-        if s < 0:
-            if ranges is None:
-                return float("inf")
-            place = angle.index(1)
-            result *= max(abs(ranges.lower[place]), abs(ranges.upper[place])) ** c
-        else:
-            low, high = _angle_range(angle, ranges)
-            inside = [np.arctan2(np.sqrt(s), np.sqrt(c)) + k * np.pi for k in range(-20, 21)]
-            inside += [-x for x in inside]
-            points = [low, high, *(x for x in inside if low < x < high)]
-            result *= max(abs(np.cos(x)) ** c * abs(np.sin(x)) ** s for x in points)
-    return float(result)
-
-
-def _angle_range(angle: Sequence[int], ranges: Ranges | None) -> tuple[float, float]:
-    if ranges is None:
-        return -np.pi, np.pi
-    ends = [sorted((k * a, k * b)) for k, a, b in zip(angle, ranges.lower, ranges.upper, strict=True)]
-    low, high = sum(a for a, _ in ends), sum(b for _, b in ends)
-    return (-np.pi, np.pi) if high - low >= 2 * np.pi else (low, high)
-
-
 def abbreviate(
     model: ExplicitModel,
     tolerance: float = 0.01,
     rule: Rule = "certified",
     ranges: Ranges | None = None,
-    effort: int = 1,
+    options: Options | None = None,
 ) -> Abbreviated:
     """A shorter model.  "certified": |torque error| <= tolerance * reference for every joint over the ranges, proved.
 
@@ -193,7 +114,11 @@ def abbreviate(
         )
     if ranges is None:
         ranges = default_ranges(model)
-    return _by_paper(model, tolerance, ranges) if rule == "paper" else _certified(model, tolerance, ranges, effort)
+    return (
+        _by_paper(model, tolerance, ranges)
+        if rule == "paper"
+        else _certified(model, tolerance, ranges, options or Options())
+    )
 
 
 def _by_paper(model: ExplicitModel, tolerance: float, ranges: Ranges) -> Abbreviated:
@@ -240,28 +165,6 @@ def joint_form(model: ExplicitModel) -> Absolute:
     return Absolute(unit, tuple(pieces), ())
 
 
-def joint_parts(form: Absolute, piece: Piece, constants: Array) -> list[tuple[int, Motion, float, Product]]:
-    """What a piece adds to the joints' torques: (joint, motion in joint coordinates, coefficient, product)."""
-    n = len(form.transform)
-    size = float(piece.term.ratio) * float(constants[piece.term.constant])
-    motions: dict[Motion, float] = {(): size}
-    for j in piece.motion:
-        motions = {
-            (*m, k): w * form.transform[j][k] for m, w in motions.items() for k in range(n) if form.transform[j][k]
-        }
-    merged: dict[Motion, float] = {}
-    for m, w in motions.items():
-        key = tuple(sorted(m))
-        merged[key] = merged.get(key, 0.0) + w
-    return [
-        (i, m, w * form.transform[piece.row][i], piece.term.factors)
-        for i in range(n)
-        if form.transform[piece.row][i]
-        for m, w in merged.items()
-        if w
-    ]
-
-
 def error_fields(model: ExplicitModel, errors: Absolute, ranges: Ranges) -> list[Field]:
     """What the missing pieces add to every joint's torque."""
     constants = constant_values(model)
@@ -272,13 +175,18 @@ def error_fields(model: ExplicitModel, errors: Absolute, ranges: Ranges) -> list
     return [make_field(model.n, own, ranges.box) for own in parts]
 
 
-def certificates(model: ExplicitModel, fields: Sequence[Field], ranges: Ranges) -> tuple[Certificate, ...]:
-    """The bound of every joint's torque error."""
+def certificates(
+    model: ExplicitModel, fields: Sequence[Field], ranges: Ranges, beyond: Array | None = None
+) -> tuple[Certificate, ...]:
+    """The bound of every joint's torque error; `beyond`: what parameters and rounding add."""
     result = []
+    extra = np.zeros(model.n) if beyond is None else beyond
     for i, name in enumerate(model.coordinates):
         bound = certify(fields[i], ranges.box)
         method = f"grid of {bound.points} configurations with Riesz's factor" if bound.points else "no term dropped"
-        upper = bound.upper * (1 + 1e-12)  # rounding of the sums themselves
+        if extra[i]:
+            method += f"; {extra[i]:.3g} for parameters and rounding"
+        upper = bound.upper * (1 + 1e-12) + float(extra[i])  # rounding of the sums themselves
         result.append(
             Certificate(
                 name, upper, bound.lower, ranges.reference[i], upper / ranges.reference[i], ranges.describe(i), method
@@ -287,38 +195,67 @@ def certificates(model: ExplicitModel, fields: Sequence[Field], ranges: Ranges) 
     return tuple(result)
 
 
-def _certified(model: ExplicitModel, tolerance: float, ranges: Ranges, effort: int) -> Abbreviated:
+def _certified(model: ExplicitModel, tolerance: float, ranges: Ranges, options: Options) -> Abbreviated:
     """Drop what costs most and errs least, prove the rest; where the proof misses, keep more."""
     form = absolute_form(model)
+    units: list[tuple[Piece, ...]] = (
+        structured_units(model, form) if options.keep_structure else [(p,) for p in form.pieces]
+    )
     constants = constant_values(model)
-    parts = [joint_parts(form, piece, constants) for piece in form.pieces]
+    parts = [[part for piece in unit for part in joint_parts(form, piece, constants)] for unit in units]
     limit = np.array([tolerance * r for r in ranges.reference])
-    budget = limit.copy()
+    other = parameter_bound(model, options.tolerances, ranges.box) if options.tolerances else np.zeros(model.n)
     best: tuple[int, frozenset[int], tuple[Certificate, ...]] | None = None
-    for exponent in _EXPONENTS[: max(1, effort)]:
-        budget = limit.copy()
-        while True:
-            kept = select(model, form, parts, ranges, budget, effort, exponent)
-            errors = replace(form, pieces=tuple(p for k, p in enumerate(form.pieces) if k not in kept), rotors=())
-            fields = error_fields(model, errors, ranges)
-            excess = np.array([certify(f, ranges.box, COARSE).lower * _EXPECTED for f in fields]) / limit
-            if np.all(excess <= 1):
-                proved = certificates(model, fields, ranges)
-                excess = np.array([c.bound for c in proved]) / limit
-                if np.all(excess <= 1):
-                    break
-            budget = np.where(excess > 1, budget / excess * 0.995, budget)
-        count = operations(model, form, kept)
-        if best is None or count < best[0]:
-            best = (count, kept, proved)
+    for exponent in _EXPONENTS[: max(1, options.effort)]:
+        made = _search(model, form, units, parts, ranges, (limit, other), (options, exponent))
+        if best is None or made[0] < best[0]:
+            best = made
     assert best is not None
     _, kept, proved = best
-    short_form = replace(form, pieces=tuple(p for k, p in enumerate(form.pieces) if k in kept))
+    short_form = kept_form(form, units, kept)
     short = _model_of(model, short_form)
-    gone = _dropped(model, short, ranges)
-    return Abbreviated(
-        short, "certified", tolerance, ranges, proved, gone, inverse_dynamics_program(short, short_form, TRIES)
-    )
+    program = inverse_dynamics_program(short, short_form, TRIES)
+    least = smallest_eigenvalue(short, ranges.box) if options.keep_structure else None
+    return Abbreviated(short, "certified", tolerance, ranges, proved, _dropped(model, short, ranges), program, least)
+
+
+def _search(
+    model: ExplicitModel,
+    form: Absolute,
+    units: Sequence[tuple[Piece, ...]],
+    parts: Sequence[Sequence[tuple[int, Motion, float, Product]]],
+    ranges: Ranges,
+    limits: tuple[Array, Array],
+    how: tuple[Options, float],
+) -> tuple[int, frozenset[int], tuple[Certificate, ...]]:
+    """Operations, kept units and certificates of one start; the budget shrinks until the proof holds.
+
+    Raises InputError when parameters and rounding alone exceed the tolerance.
+    """
+    (limit, other), (options, exponent) = limits, how
+    single = options.dtype == "float32"
+    budget = limit - other
+    while True:
+        if np.any(budget <= 1e-6 * limit):
+            at = int(np.argmin(budget / limit))
+            raise InputError(
+                f"Parameter tolerances and rounding alone take the whole tolerance of {model.coordinates[at]!r}.",
+                name=model.coordinates[at],
+                remedy="Raise the tolerance or the reference, or leave them out of the certificate.",
+            )
+        kept = select(model, form, units, parts, ranges, budget, (options.effort, exponent))
+        short = kept_form(form, units, kept)
+        beyond = other + rounding_bound(inverse_dynamics_program(model, short, TRIES), ranges.box) if single else other
+        gone = replace(form, pieces=tuple(p for k, unit in enumerate(units) if k not in kept for p in unit), rotors=())
+        fields = error_fields(model, gone, ranges)
+        room = np.maximum(limit - beyond, 1e-9 * limit)
+        excess = np.array([certify(f, ranges.box, COARSE).lower * _EXPECTED for f in fields]) / room
+        if np.all(excess <= 1):
+            proved = certificates(model, fields, ranges, beyond)
+            excess = np.array([c.bound for c in proved]) / limit
+            if np.all(excess <= 1):
+                return operations(model, form, units, kept), kept, proved
+        budget = np.where(excess > 1, budget / excess * 0.995, budget)
 
 
 def _model_of(model: ExplicitModel, form: Absolute) -> ExplicitModel:

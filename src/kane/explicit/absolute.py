@@ -12,8 +12,10 @@ from fractions import Fraction
 
 from kane.explicit.algebra import plain
 from kane.explicit.angles import Angle, Group, positive
+from kane.explicit.bounds import Motion
 from kane.explicit.christoffel import ConstantSpace, christoffel
 from kane.explicit.energy import Element, combine
+from kane.explicit.evaluate import Array
 from kane.explicit.forms import Former, Frame, Product
 from kane.explicit.lumping import Expression, Term
 from kane.explicit.model import ExplicitModel
@@ -70,6 +72,28 @@ def absolute_form(model: ExplicitModel) -> Absolute:
                 else:
                     rotors.append((i, t.constant))
     return Absolute(change.transform, tuple(pieces), tuple(rotors))
+
+
+def joint_parts(form: Absolute, piece: Piece, constants: Array) -> list[tuple[int, Motion, float, Product]]:
+    """What a piece adds to the joints' torques: (joint, motion in joint coordinates, coefficient, product)."""
+    n = len(form.transform)
+    size = float(piece.term.ratio) * float(constants[piece.term.constant])
+    motions: dict[Motion, float] = {(): size}
+    for j in piece.motion:
+        motions = {
+            (*m, k): w * form.transform[j][k] for m, w in motions.items() for k in range(n) if form.transform[j][k]
+        }
+    merged: dict[Motion, float] = {}
+    for m, w in motions.items():
+        key = tuple(sorted(m))
+        merged[key] = merged.get(key, 0.0) + w
+    return [
+        (i, m, w * form.transform[piece.row][i], piece.term.factors)
+        for i in range(n)
+        if form.transform[piece.row][i]
+        for m, w in merged.items()
+        if w
+    ]
 
 
 class Change:

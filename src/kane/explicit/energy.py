@@ -152,6 +152,21 @@ class _Walk:
     def __init__(self, arm: Arm, atoms: Atoms) -> None:
         self.arm, self.atoms = arm, atoms
 
+    def composites(self) -> list[Composite]:
+        """Everything beyond each step, about its frame."""
+        result = []
+        for step in self.arm.steps:
+            b = step.body
+            if b is None:
+                result.append(_EMPTY)
+            else:
+                result.append(Composite(_lone(b.mass), [_lone(c) for c in b.first], [_lone(c) for c in b.tensor]))
+        for index in reversed(range(len(self.arm.steps))):
+            parent = self.arm.steps[index].parent
+            if parent >= 0:
+                result[parent] = result[parent].merged(self.body_down(index, result[index]))
+        return result
+
     def motion(self, index: int) -> tuple[_Scale, _Scale]:
         """(cos, sin) of a turn, or the slide twice."""
         step = self.arm.steps[index]
@@ -201,6 +216,21 @@ class _Walk:
         return force, moment
 
 
+def potential(arm: Arm, atoms: Atoms) -> Element:
+    """The potential energy of gravity, -(sum of first moments) . gravity, up to a constant."""
+    walk = _Walk(arm, atoms)
+    composites = walk.composites()
+    result: Element = {}
+    reduce = Reducer(arm)
+    for index, step in enumerate(arm.steps):
+        if step.parent < 0:
+            first = walk.body_down(index, composites[index]).first
+            for axis in range(3):
+                if arm.gravity[axis] and first[axis]:
+                    reduce.into(result, times(atoms, first[axis], arm.gravity[axis]), -1)
+    return {key: value for key, value in result.items() if any(key)}
+
+
 def unit_momentum(b: Composite, step: Step) -> tuple[list[Packed], list[Packed]]:
     """Linear and angular momentum of a composite for a unit rate of its step, about the step's frame."""
     k = step.axis
@@ -225,16 +255,7 @@ def energy(arm: Arm, atoms: Atoms) -> tuple[list[list[Element]], list[Element]]:
     as polynomials in its coordinates.
     """
     walk = _Walk(arm, atoms)
-    composites = []
-    for step in arm.steps:
-        b = step.body
-        composites.append(
-            _EMPTY if b is None else Composite(_lone(b.mass), [_lone(c) for c in b.first], [_lone(c) for c in b.tensor])
-        )
-    for index in reversed(range(len(arm.steps))):
-        parent = arm.steps[index].parent
-        if parent >= 0:
-            composites[parent] = composites[parent].merged(walk.body_down(index, composites[index]))
+    composites = walk.composites()
     n = len(arm.names)
     a: list[list[Element]] = [[{} for _ in range(n)] for _ in range(n)]
     g: list[Element] = [{} for _ in range(n)]

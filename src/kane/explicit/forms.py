@@ -101,9 +101,10 @@ class Former:
         covered = {k for basis in chosen for k in basis.involved}
         rest = [k for k in range(self.frame.n) if k not in covered]
         converters = [(basis, self._converter(basis)) for basis in chosen]
+        units = {k: self.frame.unit(k) for k in rest}
         result: dict[Factors, Coefficient] = {}
         for key, value in element.items():
-            fixed: Factors = tuple((self.frame.unit(k), self._code(k, key[k])) for k in rest if key[k])
+            fixed: Factors = tuple((units[k], self._code(k, key[k])) for k in rest if key[k])
             parts: list[tuple[Factors, Number]] = [(fixed, 1)]
             for basis, converter in converters:
                 local = converter(tuple(key[k] for k in basis.involved))

@@ -11,7 +11,7 @@ from typing import Any
 from kane.explicit.abbreviate import Abbreviated
 from kane.explicit.angles import Angle
 from kane.explicit.forms import Product
-from kane.explicit.lumping import Expression, Term
+from kane.explicit.lumping import Constant, Expression, Term
 from kane.explicit.model import ExplicitModel
 from kane.graph.program import OperationCounts
 
@@ -125,6 +125,14 @@ def columns_text(model: ExplicitModel) -> list[str]:
     return [f"{rates[j]}*{rates[k]}" for j, k in model.b_columns]
 
 
+def _over_g(model: ExplicitModel, constant: Constant) -> float | None:
+    """A gravity constant without the acceleration of gravity: kg m."""
+    gravity = next((a.value for a in model.atoms.atoms if a.name == "g"), None)
+    if constant.kind != "gravity" or constant.value is None or not gravity:
+        return None
+    return constant.value / gravity
+
+
 def as_dict(model: ExplicitModel, counts: Mapping[str, OperationCounts] | None = None) -> dict[str, Any]:
     """The JSON form: constants, A, B, C, g as strings, the count of Christoffel symbols, dependences, notes."""
 
@@ -138,6 +146,7 @@ def as_dict(model: ExplicitModel, counts: Mapping[str, OperationCounts] | None =
                 "kind": "gravity" if c.kind == "gravity" else "inertia",
                 "formula": c.formula,
                 "value": c.value,
+                "value_over_g": _over_g(model, c),
                 "combined": bool(c.parts),
                 "rotor": c.kind == "rotor",
             }
