@@ -40,7 +40,8 @@ def _inverse(system: System, frame: str | None) -> Outputs:
     return _blocks(system, by_q, by_u, mass_matrix(system.k, system.bodies, system.rotors))
 
 
-def _inverse_analytic(system: System, frame: str | None) -> Outputs | None:
+def inverse_by_composites(system: System, frame: str | None) -> Outputs | None:
+    """(dtau/dq, dtau/du, M) by composite bodies; None where analytic.serves says no."""
     return _blocks(system, *analytic_derivatives(system)) if serves(system) else None
 
 
@@ -61,7 +62,8 @@ def _forward(system: System, frame: str | None) -> Outputs:
     return _implicit(system, factor, rows[:n], rows[n:])
 
 
-def _forward_analytic(system: System, frame: str | None) -> Outputs | None:
+def forward_by_composites(system: System, frame: str | None) -> Outputs | None:
+    """(dqdd/dq, dqdd/du, M^-1), bias and mass matrix from the same pass; None where analytic.serves says no."""
     if not serves(system):
         return None
     g, n = system.g, system.nv
@@ -100,10 +102,10 @@ _INVERSE, _FORWARD = ("q", "qd", "qdd"), ("q", "qd", "tau")
 TASKS = (
     Task(
         "inverse_dynamics_derivatives", _INVERSE, _inverse, external=True, method="reverse sweeps",
-        alternatives=(("composite bodies", _inverse_analytic),),
+        alternatives=(("composite bodies", inverse_by_composites),),
     ),
     Task(
         "forward_dynamics_derivatives", _FORWARD, _forward, external=True, method="reverse sweeps, implicit",
-        alternatives=(("composite bodies, implicit", _forward_analytic),),
+        alternatives=(("composite bodies, implicit", forward_by_composites),),
     ),
 )  # fmt: skip
