@@ -3,10 +3,9 @@
     python benchmarks/kane_sympy.py [--full]
 
 Both sides go from the declared mechanism to the mass matrix and forcing (the bicycle: to the state matrix at one
-speed), import
-apart, processor time.  The mechanisms are the same; SymPy's side of the first is its own model
-n_link_pendulum_on_cart, of the
-bicycle its own test.  Without --full the sizes that take SymPy more than some seconds are left out.
+speed), import apart, processor time.  The mechanisms are the same; SymPy's side of the first is its own model
+n_link_pendulum_on_cart, of the bicycle its own test.  Without --full the sizes that take SymPy more than some seconds
+are left out.
 """
 
 from __future__ import annotations

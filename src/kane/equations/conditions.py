@@ -19,8 +19,7 @@ class Conditions:
     """All scalar conditions of a mechanism.
 
     names (m).  values: the holonomic ones' expressions, None for motion constraints.  rates (m): their velocity form,
-    linear
-    in u where `linear`; jacobian (m, n) = d rates / d u; gamma (m): rates' time derivative at udot = 0.
+    linear in u where `linear`; jacobian (m, n) = d rates / d u; gamma (m): rates' time derivative at udot = 0.
     """
 
     names: tuple[str, ...]
@@ -94,8 +93,7 @@ def embed(e: Equations, dependent: Sequence[str] = ()) -> Embedded:
     """Eliminate dependent speeds: those named, or those that the elimination finds simplest.
 
     Redundant conditions are left out and named.  Raises InputError for a condition that is not linear in the speeds,
-    for
-    conditions that contradict each other and for named speeds that do not follow from the conditions.
+    for conditions that contradict each other and for named speeds that do not follow from the conditions.
     """
     g, s, names = e.graph, e.points.symbols, e.points.coordinates.speeds
     conditions = find_conditions(e)

@@ -1,8 +1,8 @@
 """Motion under constraints, at numbers: accelerations, multipliers, consistent states, redundant conditions by name.
 
 M udot - Aᵀ lambda = F - bias,  A udot + gamma = 0.  A multiplier is the force along its condition; where conditions
-are redundant only some
-multipliers are determined (Udwadia and Kalaba 1992; Garcia de Jalon and Gutierrez-Lopez 2013 for the determined ones).
+are redundant only some multipliers are determined (Udwadia and Kalaba 1992; Garcia de Jalon and Gutierrez-Lopez 2013
+for the determined ones).
 """
 
 from __future__ import annotations
@@ -182,9 +182,9 @@ class Constrained:
         return np.asarray(u)
 
     def dependent_speeds(self, q: Any, t: float = 0.0) -> tuple[str, ...]:
-        """A choice of dependent speeds at a configuration, by pivoting on the largest columns:
+        """A choice of dependent speeds at a configuration, by pivoting on the largest columns.
 
-        far from singular there.
+        They are far from singular there.
         """
         out = self.evaluator(self.program, self.arrays(q, np.zeros(self._n), self._zero_inputs(), t))
         columns = pivot_columns(out["jacobian"])

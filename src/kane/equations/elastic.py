@@ -25,9 +25,9 @@ from kane.mechanism.beams import Beam, axial_stiffness, bending_stiffness, gram
 
 @dataclass(frozen=True, slots=True)
 class BeamMotion:
-    """Velocity and acceleration of a beam:
+    """Velocity and acceleration of a beam.
 
-    vectors in the link's axes, one a function of s, and the weights of their products.
+    Vectors in the link's axes, one a function of s, and the weights of their products.
     """
 
     velocity: tuple[Vec, ...]

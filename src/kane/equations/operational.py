@@ -44,8 +44,8 @@ class TaskEquations:
 def task_equations(e: Equations, tasks: Mapping[str, str]) -> TaskEquations:
     """Kane's equations in as many task speeds as there are speeds: name -> formula linear in rates, measures included.
 
-    w1 = "velocity(P2, N, n1)" and so on.  h' = J^-T (h - M J^-1 (Jdot u + bdot)).
-    Raises InputError when the task speeds are singular in every configuration.
+    w1 = "velocity(P2, N, n1)" and so on.  h' = J^-T (h - M J^-1 (Jdot u + bdot)). Raises InputError when the task
+    speeds are singular in every configuration.
     """
     g, n = e.graph, len(e.inertia)
     names = tuple(tasks)

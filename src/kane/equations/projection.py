@@ -1,10 +1,9 @@
 """Kane's equations of any mechanism by projection on partial velocities: F_r + F_r* = 0 (steps 6 to 8).
 
-F_r* = -sum over bodies (v_r . m a + w_r . (I alpha + w x I w)), F_r = sum of v_r . force + w_r . torque (Buffinton
-eq. 6.7, 6.20, 6.23;
-Kane and Levinson 1985, sections 4.4 and 4.11).  The sums over bodies are gathered from the tips to the root: what
-acts beyond a turn or a
-translation meets the partial velocity of that turn or translation only, so the cost is linear in the number of bodies.
+F_r* = -sum over bodies (v_r . m a + w_r . (I alpha + w x I w)), F_r = sum of v_r . force + w_r . torque (Buffinton eq.
+6.7, 6.20, 6.23; Kane and Levinson 1985, sections 4.4 and 4.11).  The sums over bodies are gathered from the tips to
+the root: what acts beyond a turn or a translation meets the partial velocity of that turn or translation only, so the
+cost is linear in the number of bodies.
 """
 
 from __future__ import annotations
@@ -70,8 +69,7 @@ def kane_equations(
     """Kane's equations of a mechanism, with its loads and gravity but not its constraints.
 
     parameters: names that stay symbols; by default all that the mechanism declares.  runs: fewer operations along
-    parallel
-    axes, less readable.
+    parallel axes, less readable.
     """
     graph = graph or Graph()
     free = tuple(p.name for p in mechanism.parameters) if parameters is None else tuple(parameters)

@@ -1,8 +1,8 @@
 """Nonworking forces brought into evidence: the force and moment that hold a link at its place in the tree.
 
 An auxiliary speed that would let the link leave its place has the partial velocities 1 for everything beyond, so that
-its equation
-F_aux + F*_aux + reaction = 0 is a sum over what lies beyond the cut (Kane and Levinson 1985, section 4.9).
+its equation F_aux + F*_aux + reaction = 0 is a sum over what lies beyond the cut (Kane and Levinson 1985, section
+4.9).
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from kane.mechanism.beams import Beam
 class Reaction:
     """Force, and moment about the origin of `link`, that the rest of the mechanism exerts on `link` and all beyond it.
 
-    Expressions in q, u, udot, inputs and the multipliers of constraints ("lambda name"); a drive at the cut is part
-    of it.
+    Expressions in q, u, udot, inputs and the multipliers of constraints ("lambda name"); a drive at the cut is part of
+    it.
     """
 
     link: str
@@ -40,8 +40,7 @@ def reaction(e: Equations, link: str, without: Sequence[str] = ()) -> Reaction:
     """The reaction at the joint that carries a link.
 
     without: loads that act across the cut (motors, springs of that joint), counted as part of the reaction instead of
-    as loads.
-    Raises InputError when a constraint beyond the cut has no place, and when a beam lies beyond it.
+    as loads. Raises InputError when a constraint beyond the cut has no place, and when a beam lies beyond it.
     """
     p = e.points
     beyond = links_beyond(e, link)

@@ -1,10 +1,8 @@
 """Generalized inertia forces of spinning rotors carried by links.
 
 The carrier's inertia holds the rotor as if it were locked; spinning at the rate s about the axis a (fixed in the
-carrier, unit) adds
-the momentum J s a: F_r* = -w_r . J (s' a + s w x a) - s_r J (alpha . a + s').  Reflected: -s_r J s' alone, as
-Armstrong, Khatib and
-Burdick 1986 do.
+carrier, unit) adds the momentum J s a: F_r* = -w_r . J (s' a + s w x a) - s_r J (alpha . a + s').  Reflected: -s_r J
+s' alone, as Armstrong, Khatib and Burdick 1986 do.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Kane's method worked out step by step: each step a value to inspect and a table to print (Buffinton section 6.3).
 
-1 preliminaries                    5 accelerations and angular accelerations
-2 coordinates and speeds           6 generalized inertia forces
-3 velocities, angular velocities   7 generalized active forces
-4 partial velocities               8 Kane's equations;  and the activity of each force
+1 preliminaries; 2 coordinates and speeds; 3 velocities and angular velocities; 4 partial velocities; 5 accelerations and
+angular accelerations; 6 generalized inertia forces; 7 generalized active forces; 8 Kane's equations; then the activity
+of each load.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ AXES: tuple[Axis, Axis, Axis] = (0, 1, 2)
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step: a table of texts under headers, and `values` by name:
+    """One step: a table of texts under headers, and values by name.
 
-    a reference, a vector (components by axes), or a list of those.
+    A value is a reference, a vector (components by axes), or a list of those.
     """
 
     number: int
@@ -94,8 +93,7 @@ def work_out(
     """All steps of Kane's method; `frames` and `points`: names to tabulate, by default all that are declared and move.
 
     materials: printed name -> (point, body) for material points of bodies at places given by points; by default those
-    on which
-    force pairs act.  abbreviations: name -> formula, printed by its name wherever it occurs as a whole.
+    on which force pairs act.  abbreviations: name -> formula, printed by its name wherever it occurs as a whole.
     """
     p = e.points
     frames = _frames(p) if frames is None else tuple(frames)
@@ -295,8 +293,8 @@ class Comparison:
 def check_steps(steps: Steps, entries: Mapping[str, str | FrameVector]) -> tuple[Comparison, ...]:
     """Compare hand-derived entries with ours, term by term.
 
-    entries: name of an entry ("v_P2", "v_P2_1" for a partial velocity, "F*_1", "equation_2") -> text such as
-    "L*u1*a2 + L*(u1 + u2)*b2" or "-m*L**2*(...)"; rates of speeds are written u1' or u1_dot.
+    entries: name of an entry ("v_P2", "v_P2_1" for a partial velocity, "F*_1", "equation_2") -> text such as "L*u1*a2
+    + L*(u1 + u2)*b2" or "-m*L**2*(...)"; rates of speeds are written u1' or u1_dot.
     """
     return tuple(_compare(steps, name, text) for name, text in entries.items())
 
@@ -351,10 +349,9 @@ def _difference(name: str, t: Terms, ours: Mapping[str, Ref], theirs: Mapping[st
 
 
 def expression(e: Equations, text: str, bases: Mapping[str, Ref] | None = None) -> Ref:
-    """A formula written as text, in the graph of the equations:
+    """The reference of a formula written as text.
 
-    names of the mechanism, u1' or u1_dot for rates of speeds (q1_ddot
-    where q1_dot is the speed).
+    Names of the mechanism; u1' or u1_dot for rates of speeds (q1_ddot where q1_dot is the speed).
     """
     s, c = e.points.symbols, e.points.coordinates
     second = {n: f"{n}_ddot" if n in c.names else f"{n}_dot" for n in c.speeds}

@@ -25,12 +25,10 @@ class Coordinates:
     """Independent coordinates and speeds in file order.
 
     names, speeds: the user's names.  values: name of every joint coordinate -> its scalar (followers: a formula).
-    quaternions: groups of four coordinate names with three speed names.
-    positions: for a floating joint, three position names, then its quaternion group's index: velocities in child axes.
-    angles: per coordinate True for an angle, False for a length, None for a quaternion component.
-    natural: the joints' own speeds, which differ from `speeds` where the user defines those.  specified: motions
-    given at
-    run time with their first and second rates.
+    quaternions: groups of four coordinate names with three speed names. positions: for a floating joint, three
+    position names, then its quaternion group's index: velocities in child axes. angles: per coordinate True for an
+    angle, False for a length, None for a quaternion component. natural: the joints' own speeds, which differ from
+    `speeds` where the user defines those.  specified: motions given at run time with their first and second rates.
     """
 
     names: tuple[str, ...]

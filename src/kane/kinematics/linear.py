@@ -30,8 +30,7 @@ def reduce_rows(
     """Row-reduce `a` on the candidate columns: (rows, pivots (row, column), rows left without a pivot).
 
     After it each pivot column is a unit vector.  Pivots are numbers where there are some, then constants, then the
-    earliest expression, so
-    that as few divisions by the state as possible are made.
+    earliest expression, so that as few divisions by the state as possible are made.
     """
     width = len(a[0]) if a else 0
     sparse = [{j: x for j, x in enumerate(row) if x > 1} for row in a]

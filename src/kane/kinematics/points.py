@@ -1,10 +1,9 @@
 """Velocities, partial velocities and accelerations of every frame and point (steps 3 to 5 of Kane's method).
 
 A mechanism is walked move by move.  Each turn makes a set of axes (frames turned about one axis by equal total angles
-are one), each
-translation a station: a point together with the axes it is described in.  Angular velocities are kept in own axes,
-velocities in the axes of
-the station; positions are sums of pieces, one for each set of axes, so that L a1 + L b1 is printed as it is written.
+are one), each translation a station: a point together with the axes it is described in.  Angular velocities are kept
+in own axes, velocities in the axes of the station; positions are sums of pieces, one for each set of axes, so that L
+a1 + L b1 is printed as it is written.
 """
 
 from __future__ import annotations
@@ -31,9 +30,8 @@ Mixed = dict[int, Vec]  # a vector: components by set of axes
 class Points:
     """All sets of axes and stations; axes 0 and station 0 are N and its origin.
 
-    place: link or frame name -> station.  direction: that of time, q -> qdot, u -> udot, t -> 1.  speed_index: node
-    of a
-    speed -> its index.
+    place: link or frame name -> station.  direction: that of time, q -> qdot, u -> udot, t -> 1.  speed_index: node of
+    a speed -> its index.
     """
 
     graph: Graph
@@ -70,8 +68,8 @@ def place_points(
 ) -> Points:
     """Walk a mechanism: its axes and stations with angular velocities and velocities.
 
-    runs: hold velocities in the axes before a run of turns about parallel axes, which takes fewer operations; otherwise
-    in the axes of each frame, which reads better.
+    runs: hold velocities in the axes before a run of turns about parallel axes, which takes fewer operations;
+    otherwise in the axes of each frame, which reads better.
     """
     root = mechanism.root
     walk = Walk(graph, mechanism, symbols, tuple(free), "N" if root in ("N", "world") else root)
@@ -238,7 +236,7 @@ def velocity(p: Points, station: int) -> Mixed:
 
 
 def material_velocity(p: Points, body: int, point: int) -> Mixed:
-    """The velocity in N of the material point of a body's frame that coincides with a point:
+    """The velocity in N of the material point of a body's frame that coincides with a point.
 
     v of the frame's origin + w x arm.
     """

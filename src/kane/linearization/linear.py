@@ -1,9 +1,8 @@
 """Linear state equations x' = A x + B f, y = C x + D f about an operating point, constraints included.
 
 Peterson, Gede and Hubbard 2014 (Symbolic linearization of equations of motion of constrained multibody systems), with
-the dependent
-variations solved at numbers.  Coordinates are tangent ones: a unit quaternion has three small angles about the axes
-of its frame.
+the dependent variations solved at numbers.  Coordinates are tangent ones: a unit quaternion has three small angles
+about the axes of its frame.
 """
 
 from __future__ import annotations
@@ -71,10 +70,10 @@ def linearize(  # noqa: PLR0913
 ) -> LinearSystem:
     """A, B, C, D about a state: an equilibrium, a steady motion or an instant of a trajectory.
 
-    e: equations, or their `jacobians` where many states are asked for.
-    independent: names of independent coordinates and speeds under constraints; by default those that pivoting leaves.
-    outputs: name -> formula in states, rates, inputs and measures; by default the states.
-    Raises InputError when the state contradicts the constraints or the named variables are not independent.
+    e: equations, or their `jacobians` where many states are asked for. independent: names of independent coordinates
+    and speeds under constraints; by default those that pivoting leaves. outputs: name -> formula in states, rates,
+    inputs and measures; by default the states. Raises InputError when the state contradicts the constraints or the
+    named variables are not independent.
     """
     j = e if isinstance(e, Jacobians) else jacobians(e, outputs, values, evaluator)
     outputs = dict.fromkeys(j.output_names, "")
@@ -177,7 +176,7 @@ def _variations(a: Array, names: Sequence[str], chosen: Sequence[str] | None, wh
 
 
 def _particular(a: Array, right: Array, free: Sequence[int]) -> Array:
-    """Variations of the dependent speeds that variations of the coordinates bring:
+    """Variations of the dependent speeds that variations of the coordinates bring.
 
     a s + right = 0, independent ones 0.
     """

@@ -1,8 +1,8 @@
 """The equations about an operating point: every Jacobian of the nonlinear equations, exact, evaluated there.
 
 Velocities, partial velocities and accelerations stay nonlinear until the derivatives are taken (Buffinton section
-6.5.1): nothing is
-linearised prematurely.  Constraints bring their multipliers along: the residual is F + F* + Aᵀ lambda.
+6.5.1): nothing is linearised prematurely.  Constraints bring their multipliers along: the residual is F + F* + Aᵀ
+lambda.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ Matrix = list[list[Ref]]
 
 @dataclass(frozen=True, slots=True)
 class LinearEquations:
-    """M (n, n), G (n, n), K (n, nq), H (n, nf);
+    """M (n, n), G (n, n), K (n, nq), H (n, nf).
 
     residual (n): what is left of Kane's equations at the point, 0 in equilibrium.
     """
@@ -32,8 +32,8 @@ class LinearEquations:
 def linear_equations(e: Equations, at: Mapping[str, str | int]) -> LinearEquations:
     """Kane's equations linearised about a point given by formulas for coordinates, speeds and inputs (not given: 0).
 
-    Derivatives are taken of the nonlinear equations, then the point is put in: no premature linearisation
-    (Buffinton section 6.5.1).  Constraints are not included.
+    Derivatives are taken of the nonlinear equations, then the point is put in: no premature linearisation (Buffinton
+    section 6.5.1).  Constraints are not included.
     """
     g, s, c = e.graph, e.points.symbols, e.points.coordinates
     inputs = next((item.labels for item in program_inputs(e) if item.name == "f"), ())

@@ -15,7 +15,8 @@ from kane.mechanism.loads import Specified
 from kane.mechanism.model import Frame, Inertia, Joint, Link, Mechanism, Move, QuaternionTurn, Translate, Turn
 
 if TYPE_CHECKING:
-    from kane.mechanism.builder import Body, Point, ReferenceFrame, System
+    from kane.mechanism.builder import System
+    from kane.mechanism.handles import Body, Point, ReferenceFrame
 
 
 def assemble(system: System) -> Mechanism:

@@ -37,11 +37,9 @@ class Beam:
     """A uniform beam on the link `link`, from its origin along x; bends towards `axis` (1: y, 2: z).
 
     length m, density kg/m, rigidity EI N m^2; coordinates and shapes (formulas in s) of bending, and of stretching
-    with axial
-    rigidity EA N.  stiffening "none" is the conventional model, prematurely linearised: wrong at speed, for
-    comparison only.
-    truncated: equations linear in the elastic coordinates, as small deflections allow.  damping: stiffness-
-    proportional, s.
+    with axial rigidity EA N.  stiffening "none" is the conventional model, prematurely linearised: wrong at speed, for
+    comparison only. truncated: equations linear in the elastic coordinates, as small deflections allow.  damping:
+    stiffness- proportional, s.
     """
 
     name: str
@@ -158,9 +156,9 @@ def clamped_free(n: int) -> tuple[Formula, ...]:
 
 
 def free_free(n: int, rigid: bool = True) -> tuple[Formula, ...]:
-    """Shapes of an unrestrained beam:
+    """Shapes of an unrestrained beam.
 
-    first its two rigid-body modes 1 and 2 s - 1 (with `rigid`), then n - 2 (or n) bending shapes.
+    First its two rigid-body modes 1 and 2 s - 1 (with `rigid`), then n - 2 (or n) bending shapes.
     """
     bodies = (f.formula(1), 2 * S - 1) if rigid else ()
     shapes = []

@@ -1,14 +1,13 @@
-"""Declare a mechanism the way it is drawn: frames, points, particles, bodies, coordinates, speeds, forces, constraints.
+"""Declare a mechanism the way it is drawn: frames, points, bodies, coordinates, speeds, forces, constraints.
 
 `System` gathers declarations; `System.mechanism()` gives the frozen Mechanism.  Names follow Kane and Levinson 1985,
-and SymPy's
-mechanics where they agree (orient_axis, locate_new, set_pos, mass centre, inertia order Ixx Iyy Izz Ixy Iyz Izx).
+and SymPy's mechanics where they agree (orient_axis, locate_new, set_pos, mass centre, inertia order Ixx Iyy Izz Ixy
+Iyz Izx).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -16,22 +15,17 @@ from kane.errors import InertiaError, InputError
 from kane.mechanism import constraints as c
 from kane.mechanism import formula as f
 from kane.mechanism import loads as ld
-from kane.mechanism.basis import FrameVector, basis, vector
+from kane.mechanism.basis import FrameVector, vector
 from kane.mechanism.beams import Beam
 from kane.mechanism.formula import Formula, Scalar, ScalarLike
+from kane.mechanism.handles import Body, Point, ReferenceFrame, axis_index, axis_text
 from kane.mechanism.model import (
-    Axis,
     Mechanism,
-    Move,
     Parameter,
-    QuaternionTurn,
     SpeedDefinition,
     Translate,
     Turn,
-    Vector,
 )
-
-_AXES: dict[Any, Axis] = {1: 0, 2: 1, 3: 2, "x": 0, "y": 1, "z": 2}
 
 
 def dot(coordinate: Formula) -> Formula:
@@ -47,122 +41,6 @@ def sin(x: ScalarLike) -> Formula:
 def cos(x: ScalarLike) -> Formula:
     """Cosine of a formula."""
     return Formula("cos", (f.formula(x),))
-
-
-@dataclass(slots=True, eq=False)
-class ReferenceFrame:
-    """A reference frame: its axes as vectors x, y, z; oriented once relative to another frame."""
-
-    system: System = field(repr=False)
-    name: str
-    parent: ReferenceFrame | None = None
-    moves: tuple[Move, ...] = ()
-    origin: Point | None = None
-
-    @property
-    def x(self) -> FrameVector:
-        return basis(self.name, 0)
-
-    @property
-    def y(self) -> FrameVector:
-        return basis(self.name, 1)
-
-    @property
-    def z(self) -> FrameVector:
-        return basis(self.name, 2)
-
-    def vector(self, *components: ScalarLike) -> FrameVector:
-        """The vector with these three components along x, y, z."""
-        return vector(self.name, components)
-
-    def orient_axis(self, parent: ReferenceFrame, axis: int | str | FrameVector, angle: ScalarLike) -> ReferenceFrame:
-        """Turn this frame relative to `parent` by an angle about axis 1, 2, 3 (or x, y, z, or a basis vector of it)."""
-        return self._orient(parent, (Turn(_axis(axis), f.exact(angle)),))
-
-    def orient_body_fixed(self, parent: ReferenceFrame, angles: Sequence[ScalarLike], order: str) -> ReferenceFrame:
-        """Turn about own axes one after the other: order "zxy" or "312"."""
-        turns = [
-            Turn(_axis(int(k) if k.isdigit() else k.lower()), f.exact(a)) for k, a in zip(order, angles, strict=True)
-        ]
-        return self._orient(parent, tuple(turns))
-
-    def orient_space_fixed(self, parent: ReferenceFrame, angles: Sequence[ScalarLike], order: str) -> ReferenceFrame:
-        """Turn about the axes of `parent`, one after the other: the body-fixed turns in reverse order."""
-        return self.orient_body_fixed(parent, tuple(reversed(tuple(angles))), order[::-1])
-
-    def orient_quaternion(
-        self, parent: ReferenceFrame, quaternion: Sequence[Formula], speeds: Sequence[str] = ()
-    ) -> ReferenceFrame:
-        """Turn by a unit quaternion (w, x, y, z) of four coordinates;
-
-        own speeds: angular velocity in `parent`, these axes.
-        """
-        names = tuple(str(q) for q in quaternion)
-        rates = tuple(speeds) or tuple(f"{self.name}.w{k}" for k in "xyz")
-        self.system._quaternions[names] = rates
-        return self._orient(
-            parent, (QuaternionTurn((names[0], names[1], names[2], names[3]), (rates[0], rates[1], rates[2])),)
-        )
-
-    def orient_explicit(self, parent: ReferenceFrame, dcm: Sequence[Sequence[ScalarLike]]) -> ReferenceFrame:
-        """Turn by direction cosines: dcm[i][j] is parent axis i dotted with own axis j.
-
-        Body-fixed angles 1-2-3 are taken from the matrix; constant matrices only.  Raises InputError when it is not a
-        rotation.
-        """
-        return self._orient(parent, _turns_of(dcm, self.name))
-
-    def _orient(self, parent: ReferenceFrame, moves: tuple[Move, ...]) -> ReferenceFrame:
-        if self.parent is not None or self is self.system.N:
-            raise InputError(f"Frame {self.name!r} is oriented twice.", name=self.name, remedy="Make another frame.")
-        known: ReferenceFrame | None = parent
-        while known is not None:
-            if known is self:
-                raise InputError(
-                    f"Frames {self.name!r} and {parent.name!r} are turned relative to each other in a circle.",
-                    name=self.name,
-                )
-            known = known.parent
-        self.parent, self.moves = parent, moves
-        return self
-
-    def orient_new_axis(self, name: str, axis: int | str | FrameVector, angle: ScalarLike) -> ReferenceFrame:
-        """A new frame turned relative to this one by an angle about an axis."""
-        return self.system.frame(name).orient_axis(self, axis, angle)
-
-
-@dataclass(slots=True, eq=False)
-class Point:
-    """A point, located once relative to another point."""
-
-    system: System = field(repr=False)
-    name: str
-    parent: Point | None = None
-    vector: FrameVector = field(default_factory=FrameVector)
-
-    def set_pos(self, other: Point, vector: FrameVector) -> Point:
-        """Locate this point at `vector` from `other`."""
-        if self.parent is not None or self is self.system.O:
-            raise InputError(
-                f"Point {self.name!r} is located twice.", name=self.name, remedy="A loop is closed by a constraint."
-            )
-        self.parent, self.vector = other, vector
-        return self
-
-    def locate_new(self, name: str, vector: FrameVector) -> Point:
-        """A new point at `vector` from this one."""
-        return self.system.point(name).set_pos(self, vector)
-
-
-@dataclass(frozen=True, slots=True)
-class Body:
-    """A rigid body (frame, mass centre, inertia about it) or a particle (no frame)."""
-
-    name: str
-    point: Point
-    mass: Scalar
-    frame: ReferenceFrame | None = None
-    moments: tuple[Scalar, ...] = (Fraction(0),) * 6
 
 
 class System:
@@ -261,18 +139,18 @@ class System:
 
     def velocity(self, point: Point, frame: ReferenceFrame, axis: FrameVector) -> Formula:
         """The component along a basis vector of the velocity of a point in a frame."""
-        return f.name(f"velocity({point.name}, {frame.name}, {_axis_text(axis)})")
+        return f.name(f"velocity({point.name}, {frame.name}, {axis_text(axis)})")
 
     def material_velocity(self, point: Point, body: ReferenceFrame, axis: FrameVector) -> Formula:
-        return f.name(f"material_velocity({point.name}, {body.name}, {_axis_text(axis)})")
+        return f.name(f"material_velocity({point.name}, {body.name}, {axis_text(axis)})")
 
     def angular_velocity(self, body: ReferenceFrame, frame: ReferenceFrame, axis: FrameVector) -> Formula:
         """The component along a basis vector of the angular velocity of one frame in another."""
-        return f.name(f"angular_velocity({body.name}, {frame.name}, {_axis_text(axis)})")
+        return f.name(f"angular_velocity({body.name}, {frame.name}, {axis_text(axis)})")
 
     def position(self, point: Point, other: Point, axis: FrameVector) -> Formula:
         """The component along a basis vector of the vector from `other` to `point`."""
-        return f.name(f"position({point.name}, {other.name}, {_axis_text(axis)})")
+        return f.name(f"position({point.name}, {other.name}, {axis_text(axis)})")
 
     def distance(self, point: Point, other: Point) -> Formula:
         """The distance of two points; its rate is distance_dot."""
@@ -291,9 +169,9 @@ class System:
     def body(
         self, name: str, frame: ReferenceFrame, mass_centre: Point, mass: ScalarLike, inertia: Sequence[ScalarLike]
     ) -> Body:
-        """A rigid body fixed in a frame:
+        """A rigid body fixed in a frame.
 
-        inertia (Ixx, Iyy, Izz[, Ixy, Iyz, Izx]) about the mass centre, axes of the frame.
+        inertia: (Ixx, Iyy, Izz[, Ixy, Iyz, Izx]) about the mass centre, axes of the frame.
         """
         i = [f.exact(x) for x in inertia]
         if len(i) not in (3, 6):
@@ -416,7 +294,9 @@ class System:
         self, name: str, point: Point, other: Point, frame: ReferenceFrame, axes: Sequence[int] = (1, 2, 3)
     ) -> None:
         """Two points stay together along the axes (1, 2, 3) of a frame: a loop is closed."""
-        self._constraints.append(c.Coincident(name, point.name, other.name, frame.name, tuple(_axis(k) for k in axes)))
+        self._constraints.append(
+            c.Coincident(name, point.name, other.name, frame.name, tuple(axis_index(k) for k in axes))
+        )
 
     def roll(
         self,
@@ -429,7 +309,7 @@ class System:
     ) -> None:
         """Rolling without slip of a body on a surface body, along the axes (1, 2, 3) of a frame."""
         self._constraints.append(
-            c.Rolling(name, body.name, contact.name, surface.name, frame.name, tuple(_axis(k) for k in axes))
+            c.Rolling(name, body.name, contact.name, surface.name, frame.name, tuple(axis_index(k) for k in axes))
         )
 
     def given_velocity(self, point: Point, frame: ReferenceFrame, vector: FrameVector) -> None:
@@ -457,43 +337,3 @@ def _mass(name: str, mass: ScalarLike) -> Scalar:
             remedy="Give a mass that is not negative.",
         )
     return value
-
-
-def _axis(axis: int | str | FrameVector) -> Axis:
-    if isinstance(axis, FrameVector):
-        if len(axis.terms) != 1 or axis.terms[0][2] != 1:
-            raise InputError(
-                f"{axis} is not a basis vector.", value=str(axis), remedy="Turn about x, y or z of the parent frame."
-            )
-        return axis.terms[0][1]
-    if axis not in _AXES:
-        raise InputError(f"{axis!r} is not an axis.", value=axis, remedy="Give 1, 2, 3 or x, y, z.")
-    return _AXES[axis]
-
-
-def _axis_text(axis: FrameVector) -> str:
-    ((frame, k, _),) = axis.terms
-    return f"{frame}.{'xyz'[k]}"
-
-
-def _turns_of(dcm: Sequence[Sequence[ScalarLike]], name: str) -> tuple[Move, ...]:
-    try:
-        rows = [[f.number(f.exact(x)) for x in row] for row in dcm]
-    except KeyError as error:
-        raise InputError(
-            f"The direction cosines of frame {name!r} depend on {error.args[0]!r}.", name=name,
-            remedy="Turn the frame by angles or a quaternion; direction cosines are for constant orientations.",
-        ) from None  # fmt: skip
-    gram = [[sum(a * b for a, b in zip(p, q, strict=True)) for q in rows] for p in rows]
-    if any(abs(gram[i][j] - (i == j)) > 1e-9 for i in range(3) for j in range(3)):
-        raise InputError(
-            f"The direction cosines of frame {name!r} are not those of a rotation.",
-            name=name,
-            remedy="Give orthonormal rows.",
-        )
-    angle = f.function
-    x: Vector = (f.exact(dcm[1][2]), f.exact(dcm[2][2]), f.exact(dcm[0][2]))
-    first = angle("atan2", f.neg(x[0]), x[1])
-    second = angle("asin", x[2])
-    third = angle("atan2", f.neg(f.exact(dcm[0][1])), f.exact(dcm[0][0]))
-    return (Turn(0, first), Turn(1, second), Turn(2, third))

@@ -16,9 +16,8 @@ from kane.mechanism.formula import Scalar
 class Force:
     """A force, N, acting where the frame or link `point` is.
 
-    `body`: the force acts on the material point of that link that coincides with `point` at the instant; None:
-    `point` itself moves with
-    the matter it acts on.
+    `body`: the force acts on the material point of that link that coincides with `point` at the instant; None: `point`
+    itself moves with the matter it acts on.
     """
 
     name: str
@@ -63,9 +62,9 @@ class TorquePair:
 
 @dataclass(frozen=True, slots=True)
 class LineForce:
-    """A force of this magnitude along the line of two points, pushing them apart when positive:
+    """A force of this magnitude along the line of two points, pushing them apart when positive.
 
-    actuator, spring, damper.
+    Actuators, springs and dampers.
     """
 
     name: str
@@ -89,8 +88,7 @@ class SpinningRotor:
     `carrier`.
 
     inertia: about the axis, kg m^2; the carrier's own inertia holds the rotor as if locked.  reflected: gyroscopic
-    terms
-    and the coupling with the carrier's motion are left out.
+    terms and the coupling with the carrier's motion are left out.
     """
 
     name: str

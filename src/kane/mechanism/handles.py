@@ -1,0 +1,176 @@
+"""Reference frames, points and bodies of a System being declared (builder.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from kane.errors import InputError
+from kane.mechanism import formula as f
+from kane.mechanism.basis import FrameVector, basis, vector
+from kane.mechanism.formula import Formula, Scalar, ScalarLike
+from kane.mechanism.model import Axis, Move, QuaternionTurn, Turn, Vector
+
+if TYPE_CHECKING:
+    from kane.mechanism.builder import System
+
+_AXES: dict[Any, Axis] = {1: 0, 2: 1, 3: 2, "x": 0, "y": 1, "z": 2}
+
+
+@dataclass(slots=True, eq=False)
+class ReferenceFrame:
+    """A reference frame: its axes as vectors x, y, z; oriented once relative to another frame."""
+
+    system: System = field(repr=False)
+    name: str
+    parent: ReferenceFrame | None = None
+    moves: tuple[Move, ...] = ()
+    origin: Point | None = None
+
+    @property
+    def x(self) -> FrameVector:
+        return basis(self.name, 0)
+
+    @property
+    def y(self) -> FrameVector:
+        return basis(self.name, 1)
+
+    @property
+    def z(self) -> FrameVector:
+        return basis(self.name, 2)
+
+    def vector(self, *components: ScalarLike) -> FrameVector:
+        """The vector with these three components along x, y, z."""
+        return vector(self.name, components)
+
+    def orient_axis(self, parent: ReferenceFrame, axis: int | str | FrameVector, angle: ScalarLike) -> ReferenceFrame:
+        """Turn this frame relative to `parent` by an angle about axis 1, 2, 3 (or x, y, z, or a basis vector of it)."""
+        return self._orient(parent, (Turn(axis_index(axis), f.exact(angle)),))
+
+    def orient_body_fixed(self, parent: ReferenceFrame, angles: Sequence[ScalarLike], order: str) -> ReferenceFrame:
+        """Turn about own axes one after the other: order "zxy" or "312"."""
+        turns = [
+            Turn(axis_index(int(k) if k.isdigit() else k.lower()), f.exact(a))
+            for k, a in zip(order, angles, strict=True)
+        ]
+        return self._orient(parent, tuple(turns))
+
+    def orient_space_fixed(self, parent: ReferenceFrame, angles: Sequence[ScalarLike], order: str) -> ReferenceFrame:
+        """Turn about the axes of `parent`, one after the other: the body-fixed turns in reverse order."""
+        return self.orient_body_fixed(parent, tuple(reversed(tuple(angles))), order[::-1])
+
+    def orient_quaternion(
+        self, parent: ReferenceFrame, quaternion: Sequence[Formula], speeds: Sequence[str] = ()
+    ) -> ReferenceFrame:
+        """Turn by a unit quaternion (w, x, y, z) of four coordinates.
+
+        speeds: names of its own speeds, angular velocity in `parent`, these axes.
+        """
+        names = tuple(str(q) for q in quaternion)
+        rates = tuple(speeds) or tuple(f"{self.name}.w{k}" for k in "xyz")
+        self.system._quaternions[names] = rates
+        return self._orient(
+            parent, (QuaternionTurn((names[0], names[1], names[2], names[3]), (rates[0], rates[1], rates[2])),)
+        )
+
+    def orient_explicit(self, parent: ReferenceFrame, dcm: Sequence[Sequence[ScalarLike]]) -> ReferenceFrame:
+        """Turn by direction cosines: dcm[i][j] is parent axis i dotted with own axis j.
+
+        Body-fixed angles 1-2-3 are taken from the matrix; constant matrices only.  Raises InputError when it is not a
+        rotation.
+        """
+        return self._orient(parent, _turns_of(dcm, self.name))
+
+    def _orient(self, parent: ReferenceFrame, moves: tuple[Move, ...]) -> ReferenceFrame:
+        if self.parent is not None or self is self.system.N:
+            raise InputError(f"Frame {self.name!r} is oriented twice.", name=self.name, remedy="Make another frame.")
+        known: ReferenceFrame | None = parent
+        while known is not None:
+            if known is self:
+                raise InputError(
+                    f"Frames {self.name!r} and {parent.name!r} are turned relative to each other in a circle.",
+                    name=self.name,
+                )
+            known = known.parent
+        self.parent, self.moves = parent, moves
+        return self
+
+    def orient_new_axis(self, name: str, axis: int | str | FrameVector, angle: ScalarLike) -> ReferenceFrame:
+        """A new frame turned relative to this one by an angle about an axis."""
+        return self.system.frame(name).orient_axis(self, axis, angle)
+
+
+@dataclass(slots=True, eq=False)
+class Point:
+    """A point, located once relative to another point."""
+
+    system: System = field(repr=False)
+    name: str
+    parent: Point | None = None
+    vector: FrameVector = field(default_factory=FrameVector)
+
+    def set_pos(self, other: Point, vector: FrameVector) -> Point:
+        """Locate this point at `vector` from `other`."""
+        if self.parent is not None or self is self.system.O:
+            raise InputError(
+                f"Point {self.name!r} is located twice.", name=self.name, remedy="A loop is closed by a constraint."
+            )
+        self.parent, self.vector = other, vector
+        return self
+
+    def locate_new(self, name: str, vector: FrameVector) -> Point:
+        """A new point at `vector` from this one."""
+        return self.system.point(name).set_pos(self, vector)
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A rigid body (frame, mass centre, inertia about it) or a particle (no frame)."""
+
+    name: str
+    point: Point
+    mass: Scalar
+    frame: ReferenceFrame | None = None
+    moments: tuple[Scalar, ...] = (Fraction(0),) * 6
+
+
+def axis_index(axis: int | str | FrameVector) -> Axis:
+    if isinstance(axis, FrameVector):
+        if len(axis.terms) != 1 or axis.terms[0][2] != 1:
+            raise InputError(
+                f"{axis} is not a basis vector.", value=str(axis), remedy="Turn about x, y or z of the parent frame."
+            )
+        return axis.terms[0][1]
+    if axis not in _AXES:
+        raise InputError(f"{axis!r} is not an axis.", value=axis, remedy="Give 1, 2, 3 or x, y, z.")
+    return _AXES[axis]
+
+
+def axis_text(axis: FrameVector) -> str:
+    ((frame, k, _),) = axis.terms
+    return f"{frame}.{'xyz'[k]}"
+
+
+def _turns_of(dcm: Sequence[Sequence[ScalarLike]], name: str) -> tuple[Move, ...]:
+    try:
+        rows = [[f.number(f.exact(x)) for x in row] for row in dcm]
+    except KeyError as error:
+        raise InputError(
+            f"The direction cosines of frame {name!r} depend on {error.args[0]!r}.", name=name,
+            remedy="Turn the frame by angles or a quaternion; direction cosines are for constant orientations.",
+        ) from None  # fmt: skip
+    gram = [[sum(a * b for a, b in zip(p, q, strict=True)) for q in rows] for p in rows]
+    if any(abs(gram[i][j] - (i == j)) > 1e-9 for i in range(3) for j in range(3)):
+        raise InputError(
+            f"The direction cosines of frame {name!r} are not those of a rotation.",
+            name=name,
+            remedy="Give orthonormal rows.",
+        )
+    angle = f.function
+    x: Vector = (f.exact(dcm[1][2]), f.exact(dcm[2][2]), f.exact(dcm[0][2]))
+    first = angle("atan2", f.neg(x[0]), x[1])
+    second = angle("asin", x[2])
+    third = angle("atan2", f.neg(f.exact(dcm[0][1])), f.exact(dcm[0][0]))
+    return (Turn(0, first), Turn(1, second), Turn(2, third))
