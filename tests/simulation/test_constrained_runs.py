@@ -137,6 +137,8 @@ def test_redundant_conditions_are_named_and_harmless(four_bar):
     assert np.allclose(r.y[:, -1], plain.y[:, -1], atol=1e-8)
     state = np.concatenate([r.y[:, 0], np.zeros(3)])
     assert model.constraints.redundant(0.0, state) == ("B.z",)
+    assert r.redundant == ("B.z",) and "redundant, and left out: B.z" in r.summary()
+    assert plain.redundant == () and "redundant" not in plain.summary()
 
 
 def test_doubled_conditions_share_their_load():
@@ -191,3 +193,33 @@ def test_fixed_steps_stay_on_the_constraints(four_bar):
     r = simulate(four_bar, 0.5, **sim.FOUR_BAR_START, method="RK4", step=1e-3)
     assert r.constraint_residual.max() < 1e-12
     assert np.allclose(r.y[:, -1], simulate(four_bar, 0.5, **sim.FOUR_BAR_START).y[:, -1], atol=1e-7)
+
+
+def test_a_robot_whose_loop_is_closed():
+    """A planar five-bar of revolute joints, driven by joint torques: loop holds, power balance holds."""
+    from dataclasses import replace
+
+    from kane.mechanism import constraints as c
+    from kane.mechanism import formula as f
+    from kane.mechanism.model import Frame, Inertia, Joint, Link, Mechanism, Translate
+
+    rod = Inertia(
+        f.exact(1), (f.exact("0.25"), f.exact(0), f.exact(0)), tuple(map(f.exact, ("1/500", 0, 0, "1/48", 0, "1/48")))
+    )
+    links = [Link("base"), *(Link(n, rod) for n in ("a", "b", "c", "d"))]
+    shift = lambda x: (Translate((f.exact(x), f.exact(0), f.exact(0))),)
+    joints = [
+        Joint("ja", "revolute", "base", "a"), Joint("jb", "revolute", "a", "b", shift("0.5")),
+        Joint("jc", "revolute", "base", "c", shift("0.6")), Joint("jd", "revolute", "c", "d", shift("0.5")),
+    ]  # fmt: skip
+    frames = (Frame("end_b", "b", shift("0.5")), Frame("end_d", "d", shift("0.5")))
+    m = Mechanism("five_bar", tuple(links), tuple(joints), frames, gravity=(f.exact(0), f.exact("-9.81"), f.exact(0)))
+    m = replace(m, constraints=(c.Coincident("loop", "end_b", "end_d", "base", (0, 1)),))
+    model = prepare(m)
+    assert model.layout.inputs == ("ja", "jb", "jc", "jd")
+    r = simulate(
+        model, 1.5, {"ja": 1.8, "jc": 1.2}, {"ja": 0.3}, guess={"jb": -1.5, "jd": 1.5}, inputs={"ja": 3.0, "jc": -1.0}
+    )
+    assert r.success and r.constraint_residual.max() < 1e-12 and r.energy_error < 1e-9
+    work = 3.0 * (r["ja"][-1] - r["ja"][0]) - (r["jc"][-1] - r["jc"][0])
+    assert r["work_of_actuators"][-1] == pytest.approx(work, abs=1e-9) and abs(work) > 0.1

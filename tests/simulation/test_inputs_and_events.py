@@ -321,3 +321,16 @@ def test_a_rate_that_becomes_nan_is_named():
     r = simulate(s, 2.0, [0.01], [-1.0])
     assert r.status == -1 and "t = 0.01" in r.message and "x_dot" in r.message
     assert len(r.t) > 1 and np.isfinite(r.y).all()
+
+
+def test_a_run_without_progress_is_stopped():
+    """A damper of 1e13 N s/m on 1 kg: explicit steps of 1e-12 s."""
+    s = System("stuck")
+    x = s.coordinates("x")
+    P = s.O.locate_new("P", s.N.x * x)
+    s.particle("P", P, 1)
+    from kane.mechanism.builder import dot
+
+    s.force("damper", P, s.N.x * (-(10**13) * dot(x) - x))
+    r = simulate(s, 1.0, [1.0], [1.0], rtol=1e-6, atol=1e-6)
+    assert r.status == -1 and "no progress" in r.message and "BDF" in r.message and "x_dot = " in r.message

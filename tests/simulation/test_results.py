@@ -76,6 +76,18 @@ def test_interruption_keeps_a_valid_part(run, tmp_path):
     assert "interrupted" in r.message and 0.3 < r.t[-1] <= 0.5
 
 
+def test_ctrl_c_while_machine_code_runs(run):
+    import _thread
+    import threading
+
+    timer = threading.Timer(0.3, _thread.interrupt_main)
+    timer.start()
+    r = simulate(run.model, 1e6, [0.6, -0.4], [0, 0], dense=False)
+    timer.cancel()
+    assert r.status == -1 and r.message.startswith("interrupted at t =") and len(r.t) > 1000
+    assert f"{r.t[-1]:.9g}" in r.message and r.energy_error < 1e-6
+
+
 def test_progress_is_told(run):
     seen = []
     simulate(run.model, 30.0, [0.6, -0.4], [0, 0], progress=lambda t, end: seen.append((t, end)))

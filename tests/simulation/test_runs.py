@@ -149,8 +149,7 @@ def test_work_of_a_prescribed_motion():
 
 
 def test_free_body_keeps_momentum_and_unit_quaternion():
-    """Without gravity the angular momentum about the mass centre is constant in N, and the mass centre moves straight.
-    """
+    """Without gravity the angular momentum about the mass centre is constant in N; the mass centre moves straight."""
     zero, centre, moments = Fraction(0), (0.2, -0.1, 0.3), (0.4, 0.05, -0.02, 0.6, 0.03, 0.5)
     inertia = Inertia(Fraction(2), tuple(map(f.exact, centre)), tuple(map(f.exact, moments)))
     joint = Joint("free", "floating", "world", "body")

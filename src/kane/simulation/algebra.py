@@ -351,11 +351,16 @@ class ConstrainedCode:
         return int(self.control.ctypes.data)
 
 
+def load_constrained() -> Loaded:
+    """Compile the functions, or take them from native's cache."""
+    return load(constrained_source(), this_host(), 2, True)
+
+
 def constrained_code(constraints: Any) -> ConstrainedCode:
     """The functions for the constraints of a model (constraints.Constraints)."""
     layout = constraints.layout
     nq, n, m, held, works = layout.nq, layout.nu, len(constraints.names), len(constraints.held), len(layout.works)
-    loaded = load(constrained_source(), this_host(), 2, True)
+    loaded = constraints.code
     sizes = {
         "qdot": nq,
         "M": n * n,

@@ -16,7 +16,7 @@ import numpy as np
 
 from kane.errors import InputError, ShapeError, UnsupportedError
 from kane.simulation import slots as d
-from kane.simulation.driver import Driver, load_driver
+from kane.simulation.driver import Driver
 from kane.simulation.field import batch_field
 from kane.simulation.loop import Accuracy, Loop
 from kane.simulation.model import Array, Model, prepare
@@ -91,7 +91,7 @@ def simulate_batch(  # noqa: PLR0913
     y = _starts(model, q, u)
     m, count, t = len(model.layout.inputs), len(y), np.asarray(times, dtype=np.float64)
     given = np.broadcast_to(np.zeros(m) if inputs is None else np.asarray(inputs, dtype=np.float64), (count, m))
-    driver = load_driver()
+    driver = model.driver
     out = np.empty((len(t), model.layout.size, count))
     out[0] = y.T
 

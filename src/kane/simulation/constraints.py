@@ -7,13 +7,15 @@ Bᵀ, so redundant conditions and singular configurations need no special case.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from kane.errors import ConvergenceError, InputError
 from kane.native.function import NativeFunction
+from kane.native.load import Loaded
+from kane.simulation.algebra import load_constrained
 from kane.simulation.model import Layout
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -88,6 +90,7 @@ class Constraints:
     terms: NativeFunction
     positions: NativeFunction
     quaternions: tuple[int, ...] = ()
+    code: Loaded = field(default_factory=load_constrained, repr=False, compare=False)
 
     def evaluate(self, t: float, y: Array, f: Array) -> tuple[Array, ...]:
         """qdot, M, force, A, gamma, rates, rest, powers, inertia power."""

@@ -196,8 +196,7 @@ _Outputs = list[tuple[str, tuple[int, ...], Sequence[Ref]]]
 def _constrained(
     e: Equations, c: Conditions, qdot: Sequence[Ref], M: Sequence[Sequence[Ref]], right: Sequence[Ref], parts: _Parts
 ) -> tuple[_Outputs, _Outputs]:
-    """What constraints.py computes with: M udot = force + Aᵀ lambda, A udot + gamma = 0; phi and its derivative by q.
-    """
+    """What constraints.py computes with: M udot = force + Aᵀ lambda, A udot + gamma = 0; phi and its slope by q."""
     g, s = e.graph, e.points.symbols
     n, m = len(s.u), len(c.names)
     held = [x for x in c.values if x is not None]
@@ -222,8 +221,7 @@ def _constrained(
 def lagrangian_parts(
     mechanism: Mechanism, extra: Extra
 ) -> tuple[Graph, Sequence[Ref], Sequence[Ref], Ref, list[Ref], list[Ref]]:
-    """Graph, q, u, T - V, generalized forces of everything but gravity and joint springs, powers of inputs and loads.
-    """
+    """Graph, q, u, T - V, generalized forces of everything but gravity and joint springs, powers of both."""
     e = kane_equations(mechanism, parameters=())
     layout = declared_layout(e)
     parts = _parts(e, layout, extra)

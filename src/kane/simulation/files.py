@@ -40,8 +40,7 @@ def replace_whole(path: Path, write: Callable[[Path], None]) -> None:
 
 
 def columns(result: SimulationResult) -> dict[str, Any]:
-    """Everything of a run by name, arrays (k,): t, state, work, inputs (`input name` where a name is taken), energies.
-    """
+    """Everything of a run by name, arrays (k,): t, state, work, inputs (`input name` where that is taken), energies."""
     layout = result.model.layout
     made: dict[str, Any] = {"t": result.t}
     made |= dict(zip(result.names, result.y, strict=True))

@@ -9,7 +9,6 @@ import numpy as np
 
 from kane.errors import InputError, UnsupportedError
 from kane.simulation import slots as d
-from kane.simulation.driver import load_driver
 from kane.simulation.field import Field
 from kane.simulation.inputs import Source, make_source
 from kane.simulation.loop import Accuracy, Loop, Steps
@@ -28,7 +27,7 @@ class Stepper:
         if not (h > 0 and math.isfinite(h)):
             raise InputError(f"The step {h} is no time.", name="step", value=h, remedy="Give a step > 0, s.")
         m = len(model.layout.inputs)
-        self.driver = load_driver()
+        self.driver = model.driver
         self.field = field or make_field(self.driver, model, make_source(np.zeros(m), model.layout.inputs))
         layout = model.layout
         self.loop = Loop(
@@ -72,7 +71,7 @@ def run_fixed(model: Model, plan: Plan, step: float | None) -> Record:
         raise UnsupportedError(
             "Events want dense output, which RK4 has not.", name="events", remedy='Use method="DOP853".'
         )
-    field = make_field(load_driver(), model, plan.source)
+    field = make_field(model.driver, model, plan.source)
     stepper = Stepper(model, step, plan.y0, plan.t0, field)
     record = Record(plan.t0, plan.y0.copy())
     try:

@@ -8,7 +8,7 @@ motion.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -28,6 +28,7 @@ from kane.mechanism.formula import ScalarLike, exact
 from kane.mechanism.model import Mechanism, Parameter
 from kane.native.function import NativeFunction, compile_program
 from kane.simulation.contacts import Contact, contact_forces
+from kane.simulation.driver import Driver, load_driver
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 WORKS = ("work_of_actuators", "work_of_loads")
@@ -111,6 +112,7 @@ class Model:
     notes: tuple[str, ...] = ()
     method: str = ""
     extra: Extra = Extra()
+    driver: Driver = field(default_factory=load_driver, repr=False, compare=False)
 
     @property
     def quaternion_starts(self) -> tuple[int, ...]:

@@ -142,8 +142,7 @@ class SimulationResult:
 
     @property
     def power_residual(self) -> Array:
-        """d(T + V)/dt along the equations of motion less the power of inputs and loads (k,), W: checks the equations.
-        """
+        """d(T + V)/dt along the equations of motion less the power of inputs and loads (k,), W: zero."""
         if self.model.balance is None:
             return np.full(len(self.t), np.nan)
         layout = self.model.layout
@@ -189,6 +188,17 @@ class SimulationResult:
         p = np.asarray(self.model.momenta(*self._states())).T
         return {name: row - row[0] for name, row in zip(self.model.momentum_names, p, strict=True)}
 
+    @property
+    def redundant(self) -> tuple[str, ...]:
+        """Names of conditions that depend on the others at the start: they are fulfilled, but carry no load of their
+        own.
+        """
+        if self.model.constraints is None or not len(self.t):
+            return ()
+        states, t, _ = self._states()
+        names: tuple[str, ...] = self.model.constraints.redundant(float(t[0, 0]), states[0])
+        return names
+
     def reactions(self) -> dict[str, Array]:
         """Multipliers (k,) of the constraints by name: the force or moment along each condition.
 
@@ -220,6 +230,8 @@ class SimulationResult:
         if self.model.constraints is not None and len(self.t):
             worst = self.constraint_residual.max(initial=0.0), self.speed_residual.max(initial=0.0)
             lines.append(f"  constraints hold to {worst[0]:.2e} (configuration), {worst[1]:.2e} (speeds)")
+            if self.redundant:
+                lines.append(f"  redundant, and left out: {', '.join(self.redundant)}")
         lines += [f"  t = {e.t:.9g}: {e.name}" for e in self.events[:20]]
         return "\n".join(lines)
 

@@ -13,7 +13,7 @@ from kane.errors import KaneError
 from kane.simulation import slots as d
 from kane.simulation.algebra import call, constrained_code
 from kane.simulation.dense import DenseOutput, interpolate
-from kane.simulation.driver import Driver, load_driver
+from kane.simulation.driver import Driver
 from kane.simulation.events import Event, Happened, Watch
 from kane.simulation.field import Field, constrained_field, native_field, python_field
 from kane.simulation.inputs import Source
@@ -21,6 +21,10 @@ from kane.simulation.loop import Accuracy, Loop, Steps
 from kane.simulation.model import Model
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
+
+
+STALL = 1e-8  # mean step, relative to the whole span, that counts as no progress
+PATIENCE = 3000  # steps without progress after which a run is stopped
 
 
 @dataclass(slots=True)
@@ -47,6 +51,11 @@ class Record:
             self.begins.append(np.concatenate([[begin], steps.t[:-1]]))
             self.steps.append(steps)
             self.held.append(np.repeat(inputs[None], len(steps.t), 0))
+
+    @property
+    def time(self) -> float:
+        """The end of the last step."""
+        return next((float(s.t[-1]) for s in reversed(self.steps) if len(s.t)), self.t0)
 
     def drop_last(self) -> None:
         """Forget the last step."""
@@ -119,7 +128,7 @@ class Plan:
 
 def run(model: Model, plan: Plan) -> Record:
     """Integrate; whatever stops it, the part before is in the record."""
-    driver = load_driver()
+    driver = model.driver
     layout = model.layout
     field_ = make_field(driver, model, plan.source)
     free = layout.nq + layout.nu
@@ -130,7 +139,7 @@ def run(model: Model, plan: Plan) -> Record:
     try:
         _run(model, plan, loop, record, watch)
     except KeyboardInterrupt as error:
-        record.stop(f"interrupted at t = {loop.t:.9g}", error)
+        record.stop(f"interrupted at t = {record.time:.9g}", error)
     record.nfev, record.rejected = loop.nfev, loop.rejected
     return record
 
@@ -162,6 +171,7 @@ def _h(loop: Loop) -> float:
 
 def _segment(model: Model, plan: Plan, loop: Loop, record: Record, watch: Watch | None, end: float) -> bool:
     """Advance to the end of a segment; False when the run is over."""
+    stalled = 0
     while True:
         begin, start = loop.t, loop.y.copy()
         inputs = loop.field.inputs[: len(model.layout.inputs)].copy()
@@ -181,6 +191,12 @@ def _segment(model: Model, plan: Plan, loop: Loop, record: Record, watch: Watch 
             plan.progress(loop.t, plan.t_end)
         if status == d.DONE:
             return True
+        slow = status == d.FULL and loop.t - begin < STALL * (plan.t_end - plan.t0) * len(steps.t)
+        stalled = stalled + len(steps.t) if slow else 0
+        if stalled > PATIENCE:
+            what = f"no progress with steps of {_h(loop):.1e} s (stiff runs want BDF or IDA)"
+            record.stop(f"stopped at t = {loop.t:.9g}: {what}; fastest: {_fastest(model, loop)}")
+            return False
         if status != d.FULL:
             record.stop(*_failure(model, plan, loop, status))
             return False
@@ -274,7 +290,13 @@ def _failure(model: Model, plan: Plan, loop: Loop, status: int) -> tuple[str, Ba
     bad += [f"rate of {n} = {v:.6g}" for n, v in zip(names, rates, strict=True) if not math.isfinite(v)]
     if bad:
         return f"stopped at t = {t:.9g}: not finite: {', '.join(bad)}", None
-    n = model.layout.nq + model.layout.nu
+    size = f"the step size underflows ({_h(loop):.2e} s)"
+    return f"stopped at t = {t:.9g}: {size}; fastest: {_fastest(model, loop)}", None
+
+
+def _fastest(model: Model, loop: Loop) -> str:
+    """The elements of the state that change fastest, with their values."""
+    names, y = model.layout.names, loop.y.copy()
+    rates, n = loop.slope(loop.t, y), model.layout.nq + model.layout.nu
     steep = np.argsort(-np.abs(rates[:n]) / (1 + np.abs(y[:n])))[:3]
-    what = ", ".join(f"{names[k]} = {y[k]:.6g} (rate {rates[k]:.3g})" for k in steep)
-    return f"stopped at t = {t:.9g}: the step size underflows ({_h(loop):.2e} s); fastest: {what}", None
+    return ", ".join(f"{names[k]} = {y[k]:.6g} (rate {rates[k]:.3g})" for k in steep)
