@@ -1,11 +1,9 @@
 """Simulation side by side with other tools, in one run on one core.
 
 1. Free motion of the PUMA 560 over 3 s: our compiled loop, pinocchio's forward dynamics in scipy's solve_ivp, and
-MuJoCo's RK4 with
-   steps halved until each is as accurate as asked.  MuJoCo does not take the PUMA's inertias; it gets them balanced and is
-   judged against its own limit, so its row times the same work on another arm.
-2. 4096 double pendulums: RK4 steps of states per second against a jitted JAX vmap (where jax is there) and a NumPy
-loop.
+   MuJoCo's RK4 with steps halved until each is as accurate as asked.  MuJoCo refuses the PUMA's inertias; it gets them
+   balanced and is judged against its own limit, so its row times the same work on another arm.
+2. 4096 double pendulums: RK4 steps of states per second against a jitted JAX vmap (where jax is there) and NumPy.
 
     python benchmarks/simulation.py [--json] [--seconds 3] [--error 1e-6]
 """
