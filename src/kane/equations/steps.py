@@ -1,7 +1,7 @@
 """Kane's method worked out step by step: each step a value to inspect and a table to print (Buffinton section 6.3).
 
-1 preliminaries; 2 coordinates and speeds; 3 velocities and angular velocities; 4 partial velocities; 5 accelerations and
-angular accelerations; 6 generalized inertia forces; 7 generalized active forces; 8 Kane's equations; then the activity
+1 preliminaries; 2 coordinates and speeds; 3 velocities and angular velocities; 4 partial velocities; 5 accelerations;
+6 generalized inertia forces; 7 generalized active forces; 8 Kane's equations; then the activity
 of each load.
 """
 
