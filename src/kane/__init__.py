@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kane.api.dynamics import Dynamics
     from kane.api.equations import Equations, Expression, derive
+    from kane.api.explicit import Abbreviated, Explicit, explicit
     from kane.api.robot import Robot, load, robot_names
     from kane.errors import (
         ConvergenceError,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "kane.api.dynamics": ("Dynamics",),
     "kane.api.equations": ("Equations", "Expression", "derive"),
+    "kane.api.explicit": ("Abbreviated", "Explicit", "explicit"),
     "kane.api.robot": ("Robot", "load", "robot_names"),
     "kane.mechanism.model": ("Mechanism",),
     "kane.errors": (
@@ -51,9 +53,11 @@ _HOMES = {
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Abbreviated",
     "ConvergenceError",
     "Dynamics",
     "Equations",
+    "Explicit",
     "Expression",
     "FormatError",
     "InertiaError",
@@ -69,6 +73,7 @@ __all__ = [
     "UnknownNameError",
     "UnsupportedError",
     "derive",
+    "explicit",
     "load",
     "robot_names",
 ]

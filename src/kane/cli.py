@@ -21,6 +21,7 @@ from rich.table import Table
 from kane import __version__
 from kane.api import work
 from kane.api.equations import DEFAULT_TASKS, derive
+from kane.api.explicit import explicit, share
 from kane.api.robot import Robot, load
 from kane.api.summary import header, summary
 from kane.errors import KaneError
@@ -154,6 +155,32 @@ def code(
 
     def show(result: dict[str, Any]) -> None:
         out_console.print("\n".join(f"Wrote {file}" for file in result["files"]), soft_wrap=True)
+
+    return _finish(result, loading, show)
+
+
+@app.command(name="explicit")
+def explicit_(
+    robot: str, *, tolerance: str | None = None, rule: Literal["certified", "paper"] = "certified",
+    symbolic: bool = False, out: Path | None = None, loading: Loading = DEFAULTS,
+) -> int:  # fmt: skip
+    """The explicit model in lumped constants, with --tolerance 1% abbreviated; --out writes C code and text."""
+    with _progress(loading.json) as progress:
+        model = loading.load(robot)
+        progress("explicit model")
+        made = explicit(model, "symbolic" if symbolic else "numeric")
+        if tolerance is not None:
+            progress(f"abbreviate to {tolerance}")
+        shown = made if tolerance is None else made.abbreviate(share(tolerance), rule)
+        files = [] if out is None else work.write(work.explicit_files(model, shown), out)
+        parts = shown.as_dict()
+    head = header(model, "explicit")
+    result = {**head, **parts, "notes": [*head["notes"], *parts["notes"]], "files": files}
+
+    def show(result: dict[str, Any]) -> None:
+        out_console.print(str(shown), highlight=False, markup=False, soft_wrap=True)
+        for task, c in result["counts"].items():
+            out_console.print(f"{task}: {c['total']} operations ({c['mul']} mul, {c['add']} add)", highlight=False)
 
     return _finish(result, loading, show)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kane.api.equations import DEFAULT_TASKS, Equations, derive
+from kane.api.explicit import Abbreviated, Explicit
 from kane.api.robot import Robot
 from kane.api.summary import header, import_notes
 
@@ -133,7 +134,7 @@ def bench_work(
     return {**header(robot, "bench"), "verification": checks, **result}
 
 
-def code_notes(robot: Robot, equations: Equations) -> tuple[str, ...]:
+def code_notes(robot: Robot) -> tuple[str, ...]:
     """Conventions for the header of generated code."""
     gravity = ", ".join(f"{x:g}" for x in robot.gravity)
     notes = [
@@ -166,7 +167,22 @@ def code_files(
     for task in tasks:
         name, _, frame = task.partition(":")
         programs.append(equations.program(name, frame or None))
-    return emit(programs, target=target, name=robot.name, precision=precision, notes=code_notes(robot, equations))
+    return emit(programs, target=target, name=robot.name, precision=precision, notes=code_notes(robot))
+
+
+def explicit_files(robot: Robot, shown: Explicit | Abbreviated) -> dict[str, str]:
+    """C code of the explicit (or abbreviated) inverse dynamics and the page of equations."""
+    from kane.emit import emit
+
+    code = shown.program if isinstance(shown, Abbreviated) else shown.program()
+    notes = [*code_notes(robot)]
+    if isinstance(shown, Abbreviated):
+        notes += [
+            f"Abbreviated: |torque error of {c.joint}| <= {c.bound:.4g} for {c.ranges} ({c.method})"
+            for c in shown.certificate
+        ]
+    name = f"{robot.name}_explicit"
+    return emit([code], target="c", name=name, notes=notes) | {f"{name}.txt": str(shown)}
 
 
 def write(files: dict[str, str], out: Path) -> list[str]:
