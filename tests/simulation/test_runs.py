@@ -211,3 +211,17 @@ def test_losses_and_springs_of_joints_are_counted():
     assert r.success and r.energy_error < 1e-7
     lost = r["work_of_loads"]
     assert lost[-1] < -0.1 and (np.diff(lost) < 1e-12).all()
+
+
+def test_momenta_of_a_free_tree():
+    """A falling tree with damped joints: P - M g t and the angular momentum about its mass centre are constant."""
+    m = chain(3, types=("floating", "revolute", "prismatic"), seed=6)
+    joints = tuple(j if j.type == "floating" else replace(j, damping=Fraction(1, 2)) for j in m.joints)
+    u = np.random.default_rng(1).uniform(-1, 1, 8)
+    r = simulate(replace(m, joints=joints), 2.0, None, u)
+    momenta = r.momentum_residual
+    assert {"momentum_z", "angular_momentum_x"} <= set(momenta) and r["work_of_loads"][-1] < -1e-3
+    assert all(np.abs(row).max() < 1e-9 for row in momenta.values())
+    assert np.abs(r.model.momenta(*r._states())[:, -6:]).max() > 0.1
+    driven = simulate(replace(m, joints=joints), 0.1, None, u, inputs=[1.0] * 8)
+    assert driven.momentum_residual == {}

@@ -60,7 +60,7 @@ def declared_model(mechanism: Mechanism, extra: Extra, cache: bool) -> Model:
     energy = compiled("energy", [("kinetic", (), [parts.kinetic]), ("potential", (), [parts.potential])])
     shown = None if any(isinstance(x, Beam) and x.truncated for x in mechanism.loads) else energy
     notes = () if shown else ("equations linearised in elastic coordinates have no energy of their own",)
-    names, momenta = _momenta(e, layout, parts)
+    names, momenta = _momenta(e, layout, parts, extra)
     kept = compiled("momenta", [("p", (len(names),), momenta)]) if names and not conditions.names else None
     if not conditions.names:
         udot = [row[0] for row in solve_symmetric(g, M, [[x] for x in right])]
@@ -175,16 +175,17 @@ def _balance(e: Equations, parts: _Parts) -> Ref:
     return g.sub(rate, g.sum(parts.powers))
 
 
-def _momenta(e: Equations, layout: Layout, parts: _Parts) -> tuple[tuple[str, ...], list[Ref]]:
+def _momenta(e: Equations, layout: Layout, parts: _Parts, extra: Extra) -> tuple[tuple[str, ...], list[Ref]]:
     """dT/du of coordinates that T, V and the other loads do not mention: constant without inputs."""
     g, s = e.graph, e.points.symbols
+    _, losses, _ = _joint_forces(e, extra)
     names, refs = [], []
     for q, name in zip(s.q, layout.coordinates, strict=True):
         if name not in layout.speeds or any(gradient(g, x, [q])[0] > 1 for x in (parts.kinetic, parts.potential)):
             continue
         r = layout.speeds.index(name)
         loads = [f[r] for load, f in e.contributions.items() if load != "gravity"]
-        if all(x < 2 for x in loads):
+        if all(x < 2 for x in loads) and losses[r] < 2:
             names.append(name)
             refs += gradient(g, parts.kinetic, [s.u[r]])
     return tuple(names), refs

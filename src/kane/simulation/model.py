@@ -21,7 +21,7 @@ from kane.equations.tasks import TASKS
 from kane.equations.tasks.dynamics import accelerations
 from kane.errors import InputError, UnknownNameError
 from kane.graph.arena import Graph, Ref
-from kane.graph.derivative import forward, gradient
+from kane.graph.derivative import forward
 from kane.graph.program import Input, Program, build_program
 from kane.kinematics.motion import substitute
 from kane.mechanism.formula import ScalarLike, exact
@@ -29,6 +29,7 @@ from kane.mechanism.model import Mechanism, Parameter
 from kane.native.function import NativeFunction, compile_program
 from kane.simulation.contacts import Contact, contact_forces
 from kane.simulation.driver import Driver, load_driver
+from kane.simulation.momenta import momenta_of
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 WORKS = ("work_of_actuators", "work_of_loads")
@@ -265,7 +266,7 @@ def tree_model(mechanism: Mechanism, extra: Extra, cache: bool) -> Model:
     assert best is not None
     system = derive_system(mechanism)
     layout, energies = tree_layout(system), energy_refs(system, extra)
-    names, momenta = _momenta(system, energies)
+    names, momenta = momenta_of(system, energies, joint_forces(system, extra).losses)
 
     def compiled(program: Program) -> NativeFunction:
         return compile_program(program, cache=cache)
@@ -328,14 +329,3 @@ def _balance_program(system: System, layout: Layout, energies: tuple[Ref, Ref], 
     power = g.add(g.dot(tau, s.u), g.dot(own.losses, s.u))
     arrays = (*layout.arrays(), Input("udot", s.names_udot))
     return build_program(g, "balance", arrays, [("residual", (), [g.sub(rate, power)])])
-
-
-def _momenta(system: System, energies: tuple[Ref, Ref]) -> tuple[tuple[str, ...], list[Ref]]:
-    """Momenta dT/du of the coordinates that neither energy depends on: constant where no force acts on them."""
-    g, c, s = system.g, system.k.coordinates, system.k.symbols
-    names, refs = [], []
-    for q, name in zip(s.q, c.names, strict=True):
-        if name in c.speeds and all(gradient(g, e, [q])[0] < 2 for e in energies):
-            names.append(name)
-            refs += gradient(g, energies[0], [s.u[c.speeds.index(name)]])
-    return tuple(names), refs
