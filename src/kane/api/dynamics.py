@@ -53,6 +53,13 @@ class Dynamics:
     passive_forces = TaskFunction("-k (q - rest) - b qd (..., nv): forces of joint springs and dampers; (q, qd).")
     inverse_dynamics_derivatives = TaskFunction("(dtau/dq, dtau/dqd, M), each (..., nv, nv); (q, qd, qdd).")
     forward_dynamics_derivatives = TaskFunction("(dqdd/dq, dqdd/dqd, M^-1), each (..., nv, nv); (q, qd, tau).")
+    inverse_dynamics_jvp = TaskFunction("dtau (..., nv) along a direction; (q, qd, qdd, dq, dqd, dqdd), dq a speed.")
+    forward_dynamics_jvp = TaskFunction("dqdd (..., nv) along a direction; (q, qd, tau, dq, dqd, dtau), dq a speed.")
+    inverse_dynamics_parameter_derivatives = TaskFunction("dtau/dp (..., nv, np); (q, qd, qdd, p).")
+    forward_dynamics_parameter_derivatives = TaskFunction("dqdd/dp (..., nv, np); (q, qd, tau, p).")
+    inverse_dynamics_second_derivatives = TaskFunction(
+        "(d2tau/dqdq, d2tau/dqddq, d2tau/dqddqd, dM/dq), (..., nv, nv, nv): [i, r, s] by r, then s; (q, qd, qdd)."
+    )
     regressor = TaskFunction("Y (..., nv, 10 bodies) with tau = Y pi; (q, qd, qdd).")
     slotine_li_regressor = TaskFunction("Y with M qdd_r + C qd_r + g = Y pi; (q, qd, qd_r, qdd_r).")
 

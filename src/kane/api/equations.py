@@ -21,6 +21,8 @@ from kane.mechanism.model import Mechanism
 from kane.search import Effort, Searched, check_effort, optimise
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from kane.api.dynamics import Dynamics
     from kane.api.robot import Robot
 
@@ -129,7 +131,9 @@ class Counts(Mapping[str, OperationCounts]):
         return self._equations.program(name, frame or None).counts
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name, task in TASKS.items() if not task.per_frame)
+        """Tasks of no frame; those by parameters where there are any."""
+        free = self._equations.parameters != "numeric"
+        return (name for name, task in TASKS.items() if not task.per_frame and (free or not task.by_parameters))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -190,6 +194,13 @@ class Equations:
     def program(self, task: str, frame: str | None = None) -> Program:
         """The straight-line program of a task: what is counted, compiled and printed."""
         return self.searched(task, frame).program
+
+    def sparsity(self, task: str, frame: str | None = None) -> dict[str, np.ndarray[Any, np.dtype[np.bool_]]]:
+        """For each output of a task, by name, an array of its shape: False where an element is zero identically."""
+        import numpy as np
+
+        program = self.program(task, frame)
+        return {o.name: np.array(program.nonzero(o.name), dtype=bool).reshape(o.shape) for o in program.outputs}
 
     def expressions(self, task: str, frame: str | None = None) -> dict[str, ExpressionArray]:
         """All outputs of a task as expressions, by name."""

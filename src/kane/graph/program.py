@@ -132,6 +132,11 @@ class Program:
         """Operations of the constants section, computed once."""
         return count(self, self.constants)
 
+    def nonzero(self, output: str) -> tuple[bool, ...]:
+        """For each element of an output, row-major: False where it is zero identically.  KeyError for another name."""
+        refs = {o.name: o.refs for o in self.outputs}[output]
+        return tuple(self.values[r >> 1].op != NUMBER_OP or self.values[r >> 1].payload != 0 for r in refs)
+
     def renamed(self, name: str) -> Program:
         return replace(self, name=name)
 

@@ -19,7 +19,8 @@ class Task:
     1. `name`, unique.  2. `inputs`: names of its input arrays (q, qd, qdd, tau; other names are vectors over the
     speeds).  3. `build(system, frame)` gives outputs (name, shape, references), the same for every call.  4.
     `per_frame`: whether it wants a frame.  5. `external`: whether external wrenches are added to its inputs.  6.
-    `alternatives`: other ways to build the same outputs; the cheapest is taken.
+    `alternatives`: other ways to build the same outputs; the cheapest is taken.  7. `by_parameters`: whether it wants
+    parameters that are run-time inputs.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Task:
     external: bool = False
     alternatives: tuple[tuple[str, Callable[[System, str | None], Outputs | None]], ...] = ()
     method: str = "recursive"
+    by_parameters: bool = False
 
 
 def task_program(task: Task, system: System, outputs: Outputs, frame: str | None = None) -> Program:
