@@ -9,6 +9,7 @@ from kane.equations.projection import kane_equations
 from kane.equations.steps import expression, terms_of, work_out
 from kane.equations.terms import Terms
 from kane.mechanism.builder import System, dot
+from kane.robots import bundled
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -34,9 +35,10 @@ def cone():
     return s
 
 
-@pytest.mark.parametrize("build", [two_link, rp, cone])
+@pytest.mark.parametrize("build", [two_link, rp, cone, lambda: bundled.load("elbow3")])
 def test_formulas_read_back(build):
-    e = kane_equations(build().mechanism())
+    built = build()
+    e = kane_equations(built.mechanism() if isinstance(built, System) else built)
     t = terms_of(e)
     refs = [*e.inertia, *e.active, *e.residual]
     for station in e.points.stations:

@@ -356,6 +356,7 @@ def expression(e: Equations, text: str, bases: Mapping[str, Ref] | None = None) 
     s, c = e.points.symbols, e.points.coordinates
     second = {n: f"{n}_ddot" if n in c.names else f"{n}_dot" for n in c.speeds}
     rates = {second[n]: a for n, a in zip(c.speeds, s.udot, strict=True)}
+    rates |= dict(zip((*s.names_u, *s.names_udot), (*s.u, *s.udot), strict=True))  # as they are printed
 
     def name(n: str) -> Ref:
         if bases and n in bases:
