@@ -1,0 +1,32 @@
+"""Parameters from logs and measurements, and motions that show them; docs/identification.md is the tour."""
+
+from kane.identification.excitation import Box, Excitation, Search, exciting_motion
+from kane.identification.identifier import IdentificationWarning, Identifier
+from kane.identification.logs import Log, iter_log, read_log
+from kane.identification.motion import FourierMotion, MotionLimits, motion_limits
+from kane.identification.sweep import fit_logs
+from kane.identification.torque_model import TorqueModel, torque_model
+from kane.identification.worksheet import Measurements, read_worksheet
+from kane.identification.write_back import save_into, with_parameters
+
+__all__ = [
+    "Box",
+    "Excitation",
+    "FourierMotion",
+    "IdentificationWarning",
+    "Identifier",
+    "Log",
+    "Measurements",
+    "MotionLimits",
+    "Search",
+    "TorqueModel",
+    "exciting_motion",
+    "fit_logs",
+    "iter_log",
+    "motion_limits",
+    "read_log",
+    "read_worksheet",
+    "save_into",
+    "torque_model",
+    "with_parameters",
+]

@@ -235,7 +235,7 @@ def _parquet(path: Path, rows: int) -> Chunks:
 
 
 def _bag(path: Path, rows: int) -> Chunks:
-    """JointState messages of a rosbag2 folder, .db3 or .mcap file; time from the header."""
+    """JointState messages of a rosbag2 folder, .db3 or .mcap file; time from the header, else from the bag."""
     try:
         from rosbags.highlevel import AnyReader
         from rosbags.typesys import Stores, get_typestore
@@ -247,9 +247,10 @@ def _bag(path: Path, rows: int) -> Chunks:
         if not topics:
             raise FormatError("The bag has no JointState messages.", file=str(path), remedy="Record /joint_states.")
         block: dict[str, list[float]] = {}
-        for connection, _, raw in reader.messages(connections=topics):
+        for connection, received, raw in reader.messages(connections=topics):
             message: Any = reader.deserialize(raw, connection.msgtype)
-            row = {"t": message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec}
+            stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
+            row = {"t": stamp or 1e-9 * received}
             for kind in ("position", "velocity", "effort"):
                 row |= {f"{name}_{kind}": x for name, x in zip(message.name, getattr(message, kind), strict=False)}
             if block and row.keys() != block.keys():
