@@ -156,3 +156,19 @@ def test_bad_batches(pendulum):
         simulate_batch(pendulum, [0, 1], q, u)
     with pytest.raises(UnsupportedError):
         simulate_batch(sim.four_bar(), [0, 1], np.zeros((1, 3)), np.zeros((1, 3)))
+
+
+def test_coefficients_are_those_of_scipy():
+    from scipy.integrate import DOP853
+
+    from kane.simulation import tableau as rk
+
+    def rows(table, shape):
+        return np.array([rk.dense_row(row, shape[1]) for row in table])
+
+    assert np.array_equal(rows(rk.A, (12, 12)), DOP853.A) and np.array_equal(rk.C, DOP853.C)
+    assert np.array_equal(rk.dense_row(rk.B, 12), DOP853.B)
+    assert np.array_equal(rk.dense_row(rk.ERROR_5, 13), DOP853.E5)
+    assert np.array_equal(rk.dense_row(rk.ERROR_3, 13), DOP853.E3)
+    assert np.array_equal(rows(rk.EXTRA_A, (3, 16)), DOP853.A_EXTRA) and np.array_equal(rk.EXTRA_C, DOP853.C_EXTRA)
+    assert np.array_equal(rows(rk.DENSE, (4, 16)), DOP853.D)

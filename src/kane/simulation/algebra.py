@@ -23,12 +23,12 @@ from kane.simulation.ir import Code
 
 NEAR = 0.3  # smallest relative pivot below which every stage is put on the constraints before its slope is taken
 RANK = 1e-10  # relative size below which a row depends on the others
-OUTPUTS = ("qdot", "M", "force", "A", "gamma", "rates", "rest", "powers", "inertia_power")
+OUTPUTS = ("qdot", "M values", "force", "A values", "gamma", "rates", "rest", "powers", "inertia_power")
 # slots of ctx (8 bytes each)
-TERMS, INPUTS, POSITIONS, NQ, NU, M, HELD, WORKS, PIVOT, SCRATCH, GROUPS, STAGE = range(12)
+TERMS, INPUTS, POSITIONS, NQ, NU, M, HELD, WORKS, PIVOT, SCRATCH, GROUPS, STAGE, M_AT, A_AT, SLOPE_AT = range(15)
 LOAD = "<8 x double> @llvm.masked.load.v8f64.p0"
-BUFFERS = 12  # addresses of the outputs of `terms`, then phi, slope, and vectors
-VECTORS = ("phi", "slope", "x", "b", "norms", "along", "state", "v")
+BUFFERS = 16  # addresses of the outputs of `terms`, then phi, slope, and vectors
+VECTORS = ("phi", "slope values", "slope", "M", "A", "x", "b", "norms", "along", "state", "v")
 
 
 def _masked(name: str, arguments: str, body: list[str], start: list[str], result: list[str], phi: str = "") -> str:
@@ -217,7 +217,22 @@ def _context(c: Code) -> dict[str, str]:
 
 def _terms(c: Code, s: dict[str, str], y: str) -> None:
     outs = ", ".join(f"ptr {s[n]}" for n in OUTPUTS)
+    n, m = s["nu"], s["m"]
     c.do(f"call void {s['terms']}(ptr {y}, ptr %t, ptr {s['f']}, {outs})")
+    _spread(c, s, "M", M_AT, c(f"mul i64 {n}, {n}"))
+    _spread(c, s, "A", A_AT, c(f"mul i64 {m}, {n}"))
+
+
+def _spread(c: Code, s: dict[str, str], name: str, table: int, size: str) -> None:
+    """Zero a matrix and put in the elements that are not zero."""
+    place, values = s[name], s[f"{name} values"]
+    blocks = c(f"lshr i64 {c(f'add i64 {size}, 7')}, 3")
+    with c.loop(blocks) as k:
+        c.do(f"store <8 x double> zeroinitializer, ptr {c.at(place, c(f'shl i64 {k}, 3'))}, align 8")
+    at = c.load("%ctx", table, "ptr")
+    first = c.at(at, 1)
+    with c.loop(c.load(at, 0, "i64")) as k:
+        c.put(c.load(values, k), c.at(place, c.load(first, k, "i64")))
 
 
 def _constrained() -> str:
@@ -275,7 +290,8 @@ def _project() -> str:
     before = c.variable("double", "0x7FF0000000000000")
     done = c.variable("i1", c(f"icmp eq i64 {held}, 0"))
     with c.loop(8), c.when(c(f"xor i1 {c.get(done, 'i1')}, true")):
-        c.do(f"call void {s['positions']}(ptr %y, ptr %t, ptr {s['f']}, ptr {s['phi']}, ptr {s['slope']})")
+        c.do(f"call void {s['positions']}(ptr %y, ptr %t, ptr {s['f']}, ptr {s['phi']}, ptr {s['slope values']})")
+        _spread(c, s, "slope", SLOPE_AT, c(f"mul i64 {held}, {nq}"))
         _newton(c, s, before, done, s["phi"], held, "%y", nq, s["slope"])
         count = c.load(s["groups"], 0, "i64")
         with c.loop(count) as k:
@@ -364,6 +380,9 @@ def constrained_code(constraints: Any) -> ConstrainedCode:
     sizes = {
         "qdot": nq,
         "M": n * n,
+        "M values": len(constraints.places[0]),
+        "A values": len(constraints.places[1]),
+        "slope values": len(constraints.places[2]),
         "force": n,
         "A": m * n,
         "gamma": m,
@@ -387,9 +406,16 @@ def constrained_code(constraints: Any) -> ConstrainedCode:
     integers = control.view(np.int64)
     integers[[TERMS, INPUTS, POSITIONS]] = constraints.terms.address, inputs.ctypes.data, constraints.positions.address
     integers[[NQ, NU, M, HELD, WORKS]] = nq, n, m, held, works
+    tables = [_table(places, width) for places, width in zip(constraints.places, (n, n, nq), strict=True)]
+    integers[[M_AT, A_AT, SLOPE_AT]] = [x.ctypes.data for x in tables]
     integers[GROUPS], integers[STAGE], control[PIVOT] = groups.ctypes.data, 1, 1.0
     integers[BUFFERS:] = [b.ctypes.data for b in buffers]
-    return ConstrainedCode(loaded, control, inputs, (constraints, buffers, groups))
+    return ConstrainedCode(loaded, control, inputs, (constraints, buffers, groups, tables))
+
+
+def _table(places: Any, width: int) -> Any:
+    """The number of elements, then their places in the matrix by rows."""
+    return np.array([len(places), *(i * width + j for i, j in places)], dtype=np.int64)
 
 
 def call(code: ConstrainedCode, t: float, y: Any, size: int) -> Any:

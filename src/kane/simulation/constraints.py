@@ -20,7 +20,15 @@ from kane.simulation.model import Layout
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 RANK = 1e-9  # relative size below which a direction counts as dependent
+Places = tuple[tuple[int, int], ...]
 START = 1e-9  # residual that a start may have
+
+
+def _dense(values: Array, places: Places, shape: tuple[int, int]) -> Array:
+    made = np.zeros(shape)
+    for value, (i, j) in zip(values, places, strict=True):
+        made[i, j] = value
+    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +88,9 @@ def least_change(J: Array, residual: Array) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
-    """The constraints of a model with their compiled functions; names (m) of all conditions, held: of the holonomic
-    ones.
+    """The constraints of a model with their compiled functions; places (row, column) of the elements of M (lower
+    half), A and the slope of phi that are not zero, in the order of the functions' outputs; names (m) of all
+    conditions, held: of the holonomic ones.
     """
 
     names: tuple[str, ...]
@@ -90,11 +99,20 @@ class Constraints:
     terms: NativeFunction
     positions: NativeFunction
     quaternions: tuple[int, ...] = ()
+    places: tuple[Places, Places, Places] = ((), (), ())
     code: Loaded = field(default_factory=load_constrained, repr=False, compare=False)
 
     def evaluate(self, t: float, y: Array, f: Array) -> tuple[Array, ...]:
         """qdot, M, force, A, gamma, rates, rest, powers, inertia power."""
-        return tuple(self.terms(y, np.array([t]), np.ascontiguousarray(f)))
+        qdot, M, force, A, *others = self.terms(y, np.array([t]), np.ascontiguousarray(f))
+        lower = _dense(M, self.places[0], (len(force), len(force)))
+        whole = lower + lower.T - np.diag(np.diag(lower))
+        return (qdot, whole, force, _dense(A, self.places[1], (len(self.names), len(force))), *others)
+
+    def configuration(self, t: float, y: Array) -> tuple[Array, Array]:
+        """phi (held,) and its slope by q (held, nq)."""
+        phi, slope = self.positions(y, np.array([t]), self._idle())
+        return phi, _dense(slope, self.places[2], (len(self.held), self.layout.nq))
 
     def slope(self, t: float, y: Array, f: Array) -> Array:
         """ydot."""
@@ -144,12 +162,12 @@ class Constraints:
 
     def nearest_configuration(self, t: float, q: Array, free: Any, limit: int) -> Array:
         """Newton's method with least changes of the free coordinates."""
-        q, u, time = q.copy(), np.zeros(self.layout.nu), np.array([t])
+        q, u = q.copy(), np.zeros(self.layout.nu)
         if not self.held:
             return q
         before = np.inf
         for _ in range(limit):
-            phi, slope = self.positions(self._whole(q, u), time, self._idle())
+            phi, slope = self.configuration(t, self._whole(q, u))
             size = float(np.abs(phi).max(initial=0.0))
             if size <= 4e-16 * (1 + float(np.abs(q).max())) or (size >= 0.5 * before and size < 1e-13):
                 break

@@ -21,7 +21,7 @@ from kane.mechanism.beams import Beam
 from kane.mechanism.joints import joint_type
 from kane.mechanism.model import Mechanism
 from kane.native.function import NativeFunction, compile_program
-from kane.simulation.constraints import Constraints
+from kane.simulation.constraints import Constraints, Places
 from kane.simulation.contacts import contact_forces
 from kane.simulation.model import Extra, Layout, Model, smooth_sign
 
@@ -68,7 +68,7 @@ def declared_model(mechanism: Mechanism, extra: Extra, cache: bool) -> Model:
         rate = compiled("state_rate", [("ydot", (layout.size,), [*qdot, *udot, *powers])])
         balance = compiled("balance", [("residual", (), [_balance(e, parts)])], True) if shown else None
         return Model(mechanism, layout, rate, shown, balance, kept, names, None, notes, "projection", extra)
-    outputs, positions = _constrained(e, conditions, qdot, M, right, parts)
+    outputs, positions, places = _constrained(e, conditions, qdot, M, right, parts)
     constraints = Constraints(
         conditions.names,
         tuple(n for n, v in zip(conditions.names, conditions.values, strict=True) if v is not None),
@@ -76,6 +76,7 @@ def declared_model(mechanism: Mechanism, extra: Extra, cache: bool) -> Model:
         compiled("constrained", outputs),
         compiled("positions", positions),
         tuple(layout.coordinates.index(group[0]) for group in layout.quaternions),
+        places,
     )
     return Model(
         mechanism, layout, None, shown, None, None, (), constraints, notes, "projection with multipliers", extra
@@ -196,27 +197,32 @@ _Outputs = list[tuple[str, tuple[int, ...], Sequence[Ref]]]
 
 def _constrained(
     e: Equations, c: Conditions, qdot: Sequence[Ref], M: Sequence[Sequence[Ref]], right: Sequence[Ref], parts: _Parts
-) -> tuple[_Outputs, _Outputs]:
+) -> tuple[_Outputs, _Outputs, tuple[Places, Places, Places]]:
     """What constraints.py computes with: M udot = force + Aᵀ lambda, A udot + gamma = 0; phi and its slope by q."""
     g, s = e.graph, e.points.symbols
     n, m = len(s.u), len(c.names)
     held = [x for x in c.values if x is not None]
     at_rest = substitute(g, c.rates, dict.fromkeys(s.u, g.zero))
     powers = [x for k, x in enumerate(parts.powers) if k < 2] + [parts.powers[2]]
+    by_q = [forward(g, held, {q: g.one}) for q in s.q]
+    places = (  # of the elements that are not zero: M below its diagonal, A, the slope of phi
+        tuple((i, j) for i in range(n) for j in range(i + 1) if M[i][j] > 1),
+        tuple((i, j) for i, row in enumerate(c.jacobian) for j, x in enumerate(row) if x > 1),
+        tuple((i, k) for i in range(len(held)) for k, column in enumerate(by_q) if column[i] > 1),
+    )
     outputs: _Outputs = [
         ("qdot", (len(qdot),), qdot),
-        ("M", (n, n), [x for row in M for x in row]),
+        ("M", (len(places[0]),), [M[i][j] for i, j in places[0]]),
         ("force", (n,), right),
-        ("A", (m, n), [x for row in c.jacobian for x in row]),
+        ("A", (len(places[1]),), [c.jacobian[i][j] for i, j in places[1]]),
         ("gamma", (m,), c.gamma),
         ("rates", (m,), c.rates),
         ("rest", (m,), at_rest),
         ("powers", (3,), substitute(g, powers, dict.fromkeys(s.udot, g.zero))),
         ("inertia_power", (n,), [forward(g, [parts.powers[2]], {a: g.one})[0] for a in s.udot]),
     ]
-    by_q = [forward(g, held, {q: g.one}) for q in s.q]
-    slope = [by_q[k][i] for i in range(len(held)) for k in range(len(by_q))]
-    return outputs, [("phi", (len(held),), held), ("slope", (len(held), len(by_q)), slope)]
+    slope = [by_q[k][i] for i, k in places[2]]
+    return outputs, [("phi", (len(held),), held), ("slope", (len(slope),), slope)], places
 
 
 def lagrangian_parts(

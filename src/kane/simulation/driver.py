@@ -18,6 +18,7 @@ from typing import Any
 from kane.native.functions import library_table
 from kane.native.host import this_host
 from kane.native.load import Loaded, load
+from kane.simulation import tableau as rk
 from kane.simulation.crossing import plan_function
 from kane.simulation.ir import DOUBLE, Emitter, bump
 from kane.simulation.slots import (
@@ -69,7 +70,7 @@ def _slots(e: Emitter, doubles: Sequence[int], integers: Sequence[int]) -> dict[
     return values | {s: e.load("%control", s, "i64") for s in integers}
 
 
-def _adaptive(a: Any, b: Any, c: Any, a_extra: Any, c_extra: Any) -> str:  # noqa: PLR0915 (one loop, read from top to bottom)
+def _adaptive() -> str:  # noqa: PLR0915 (one loop, read from top to bottom)
     e = Emitter()
     e.do(f"%npp = getelementptr i64, ptr %control, i64 {PADDED}")
     e.do("%np = load i64, ptr %npp, align 8")
@@ -117,7 +118,7 @@ def _adaptive(a: Any, b: Any, c: Any, a_extra: Any, c_extra: Any) -> str:  # noq
     e.do("stages:")
     for j in range(1, STAGES):
         e.do(f"call void @stage{j}(ptr {w['y']}, ptr {w['k']}, ptr {w['x']}, i64 %np, double %h)")
-        e.store(e(f"call double @llvm.fma.f64(double %h, double {DOUBLE.literal(float(c[j]))}, double {t})"), time, 0)
+        e.store(e(f"call double @llvm.fma.f64(double %h, double {DOUBLE.literal(rk.C[j])}, double {t})"), time, 0)
         e.do(call.format(w["x"], k[j]))
     bump(e, NFEV, STAGES - 1)
     e.do(f"call void @final(ptr {w['y']}, ptr {w['k']}, ptr {w['z']}, i64 %np, double %h)")
@@ -164,13 +165,11 @@ def _adaptive(a: Any, b: Any, c: Any, a_extra: Any, c_extra: Any) -> str:  # noq
     e.do(f"call void @copy(ptr {w['z']}, ptr {e.place(record, 2)}, i64 %np)")
     e.do(f"br i1 {e(f'icmp ne i64 {s[WANT_DENSE]}, 0')}, label %extra, label %moved")
     e.do("extra:")
-    for j in range(len(a_extra)):
+    for j in range(len(rk.EXTRA_A)):
         e.do(f"call void @extra{j}(ptr {w['y']}, ptr {w['k']}, ptr {w['x']}, i64 %np, double %h)")
-        e.store(
-            e(f"call double @llvm.fma.f64(double %h, double {DOUBLE.literal(float(c_extra[j]))}, double {t})"), time, 0
-        )
+        e.store(e(f"call double @llvm.fma.f64(double %h, double {DOUBLE.literal(rk.EXTRA_C[j])}, double {t})"), time, 0)
         e.do(call.format(w["x"], k[STAGES + 1 + j]))
-    bump(e, NFEV, len(a_extra))
+    bump(e, NFEV, len(rk.EXTRA_A))
     coefficients = e.place(record, e("add i64 %np, 2"))
     e.do(f"call void @dense(ptr {w['y']}, ptr {w['z']}, ptr {w['k']}, ptr {coefficients}, i64 %np, double %h)")
     e.do("br label %moved")
@@ -257,16 +256,13 @@ def _fixed() -> str:
 
 def driver_source() -> str:
     """IR of the loops."""
-    from scipy.integrate import DOP853 as R  # slow to import, and not needed before
-
     parts = [library_table(DOUBLE, ()), "declare double @llvm.fabs.f64(double)", COMMON, copy_function()]
-    parts += [combination(f"stage{j}", [float(x) for x in R.A[j, :j]]) for j in range(1, STAGES)]
-    parts += [combination("final", [float(x) for x in R.B])]
-    parts += [combination(f"extra{j}", [float(x) for x in row[: STAGES + 1 + j]]) for j, row in enumerate(R.A_EXTRA)]
-    parts += [dense_function([[float(x) for x in row] for row in R.D])]
-    parts += [error_function([float(x) for x in R.E5[:STAGES]], [float(x) for x in R.E3[:STAGES]])]
-    parts += [combination("euler", [1.0]), combination("heun", [0.5, 0.5])]
-    parts += [plan_function(), _adaptive(R.A, R.B, R.C, R.A_EXTRA, R.C_EXTRA)]
+    parts += [combination(f"stage{j}", rk.dense_row(rk.A[j], j)) for j in range(1, STAGES)]
+    parts += [combination("final", rk.dense_row(rk.B, STAGES))]
+    parts += [combination(f"extra{j}", rk.dense_row(row, STAGES + 1 + j)) for j, row in enumerate(rk.EXTRA_A)]
+    parts += [dense_function([rk.dense_row(row, ROWS) for row in rk.DENSE])]
+    parts += [error_function(rk.dense_row(rk.ERROR_5, STAGES), rk.dense_row(rk.ERROR_3, STAGES))]
+    parts += [combination("euler", [1.0]), combination("heun", [0.5, 0.5]), plan_function(), _adaptive()]
     parts += [combination("classic1", [0.5]), combination("classic2", [0, 0.5]), combination("classic3", [0, 0, 1.0])]
     parts += [combination("classic", [1 / 6, 1 / 3, 1 / 3, 1 / 6]), _fixed()]
     return "\n".join(parts)

@@ -205,7 +205,7 @@ def _segment(model: Model, plan: Plan, loop: Loop, record: Record, watch: Watch 
 def _events(
     model: Model, plan: Plan, loop: Loop, record: Record, watch: Watch, made: tuple[float, Array, Steps], inputs: Array
 ) -> bool | None:
-    """Look for events in steps: None when none changes the course, True after a restart, False at the end of the run."""
+    """Look for events in steps: None when none changes the course, True after a restart, False at the end."""
     begin, start, steps = made
     t0, y0 = begin, start
     for k in range(len(steps.t)):
