@@ -22,7 +22,7 @@ _MASK = (1 << BITS) - 1
 Number = int | Fraction
 Coefficient = dict[int, Number]
 ONE: Coefficient = {0: 1}
-_FINE = 10**8  # denominators of tan(angle / 2): rational points of the circle within 1e-16
+_FINE, _NEAR = 10**8, Fraction(1, 10**16)  # denominators of tan(angle / 2) to start with, and how near to come
 
 
 def plain(value: Number) -> Number:
@@ -177,7 +177,10 @@ class Atoms:
     def _near(self, angle: float) -> tuple[Coefficient, Coefficient]:
         """A rational point of the circle within 1e-15 of a fixed angle: cos^2 + sin^2 = 1 holds exactly."""
         self.rounded_angles = True
-        t = Fraction(math.tan(math.remainder(angle, 2 * math.pi) / 2)).limit_denominator(_FINE)
+        exact = Fraction(math.tan(math.remainder(angle, 2 * math.pi) / 2))
+        fine = _FINE
+        while abs((t := exact.limit_denominator(fine)) - exact) > _NEAR:
+            fine *= 100
         square = t * t
         cos, sin = (1 - square) / (1 + square), 2 * t / (1 + square)
         return {0: plain(cos)} if cos else {}, {0: plain(sin)} if sin else {}

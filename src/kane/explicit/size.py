@@ -10,19 +10,28 @@ from kane.errors import UnsupportedError
 from kane.explicit.arm import Arm
 from kane.explicit.moves import About, Along, Turned
 
-LIMIT = 3_000  # terms of the upper triangle of A that can be read and differentiated in seconds
+LIMIT = 3_500  # terms of the upper triangle of A that can be read and differentiated in seconds
+_MANY = 12_000  # keys of one quantity at which the count of a long tree stops
+_LONGEST = 15  # steps whose keys fit 64 bits
 _GENERAL = 8  # what a term costs more when fixed turns are in general directions: long rational numbers
+
+
+class _TooManyError(Exception):
+    """The count was stopped."""
 
 
 def refuse_too_large(arm: Arm, name: str, limit: int = LIMIT) -> None:
     """UnsupportedError with the number of terms when the upper triangle of A would have more than `limit`."""
     if len(arm.steps) < 4:
         return
-    terms = count_terms(arm)
+    try:
+        terms, about = count_terms(arm), "about"
+    except _TooManyError:
+        terms, about = _MANY, "more than"
     general = any(isinstance(move, Turned) for step in arm.steps for move in step.fixed)
     if terms * (_GENERAL if general else 1) > limit:
         raise UnsupportedError(
-            f"The explicit form of {name} has about {terms} terms in the kinetic energy matrix alone.",
+            f"The explicit form of {name} has {about} {terms} terms in the kinetic energy matrix alone.",
             name=name,
             value=terms,
             remedy="Use 'kane derive' (kane.derive), whose recursive equations stay short, or fix some joints and take "
@@ -65,6 +74,11 @@ class _Keys:
                 at = other.parent
         return found
 
+    def _bit(self, k: int) -> Any:
+        """The key of the cosine or slide of a step; long trees need integers of any length."""
+        wide = len(self.arm.steps) > _LONGEST
+        return np.array([1 << (4 * k)], dtype=object if wide else np.int64)
+
     def _body(self, k: int) -> list[Any]:
         """mass, first (3), tensor (6)."""
         body = self.arm.steps[k].body
@@ -74,7 +88,7 @@ class _Keys:
 
     def _down_body(self, k: int, b: list[Any]) -> list[Any]:
         step = self.arm.steps[k]
-        one = np.array([1 << (4 * k)], dtype=np.int64)
+        one = self._bit(k)
         b = _turn_body(b, step.axis, one, 4 * one) if step.kind == "turn" else _shift_body(b, step.axis, one)
         for move in reversed(step.fixed):
             if isinstance(move, Along):
@@ -87,7 +101,7 @@ class _Keys:
 
     def _down_momentum(self, k: int, m: list[Any]) -> list[Any]:
         step = self.arm.steps[k]
-        one = np.array([1 << (4 * k)], dtype=np.int64)
+        one = self._bit(k)
         force, moment = m[:3], m[3:]
         if step.kind == "turn":
             force, moment = _turn_vector(force, step.axis, one, 4 * one), _turn_vector(moment, step.axis, one, 4 * one)
@@ -113,7 +127,11 @@ def _union(*parts: Any) -> Any:
     kept = [p for p in parts if len(p)]
     if not kept:
         return _NONE
-    return kept[0] if len(kept) == 1 else np.unique(np.concatenate(kept))
+    if len(kept) == 1:
+        return kept[0]
+    if sum(map(len, kept)) > _MANY and kept[0].dtype == object:
+        raise _TooManyError
+    return np.unique(np.concatenate(kept))
 
 
 def _by(a: Any, *factors: Any) -> Any:
