@@ -34,6 +34,7 @@ from kane.simulation.result import SimulationResult
 TASKS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias_forces", "gravity_forces")
 TARGETS = ("c", "numpy", "jax", "casadi", "julia", "matlab", "rust", "latex")
 LARGEST_STEPS = 7  # speeds; beyond it the worked-out steps are too long to read
+LARGEST_EXPLICIT = 12  # coordinates; the explicit model of more is never short enough to read
 
 Progress = Callable[[str], None]
 
@@ -92,7 +93,8 @@ def build_report(
         progress(f"derive {task}")
         derived[task] = g.derived[task] if task in g.derived else derive_task(mechanism, task)
     progress("draw")
-    sections: list[Section] = [overview(mechanism), scene(mechanism, find_meshes(mechanism, _folder(mechanism, o)), o.start)]
+    meshes = find_meshes(mechanism, _folder(mechanism, o))
+    sections: list[Section] = [overview(mechanism), scene(mechanism, meshes, o.start)]
     sections.append(counts(mechanism.name, derived, g.methods))
     if g.checks:
         sections.append(verification(g.checks))
@@ -137,6 +139,9 @@ def _steps(mechanism: Mechanism) -> KaneSteps:
 
 
 def _explicit(mechanism: Mechanism, o: Options, g: Given, progress: Progress) -> Explicit:
+    n = len(find_coordinates(mechanism).names)
+    if n > LARGEST_EXPLICIT:
+        return no_explicit(f"The explicit form of {n} coordinates is too long to read; the equations are recursive.")
     try:
         model = explicit_model(mechanism)
     except KaneError as error:

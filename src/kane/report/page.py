@@ -7,7 +7,10 @@ from typing import Protocol
 
 
 class Section(Protocol):
-    """A part of the page: an id (anchor), a title, and the template that writes it.  A field `data` goes to the scripts."""
+    """A part of the page: an id (anchor), a title, the template that writes it.
+
+    A field `data` goes to the scripts.
+    """
 
     @property
     def id(self) -> str: ...

@@ -77,7 +77,11 @@ def _task(name: str, made: Derived) -> TaskEquations:
         return TaskEquations(name, made.method, total, (), why)
     package = make_package([program], program.name, "double", ())
     (table,) = rows_of(package)
-    parts = (("Constants", table.constants, True), ("Intermediates", table.lines, False), ("Results", table.results, False))
+    parts = (
+        ("Constants", table.constants, True),
+        ("Intermediates", table.lines, False),
+        ("Results", table.results, False),
+    )
     groups = tuple((head, tuple(equation_mathml(row, valued) for row in rows)) for head, rows, valued in parts if rows)
     return TaskEquations(name, made.method, total, groups)
 

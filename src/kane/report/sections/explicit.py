@@ -9,22 +9,27 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from kane.explicit.abbreviate import Abbreviated, significance
+from kane.explicit.abbreviate import Abbreviated
 from kane.explicit.lumping import Expression
 from kane.explicit.model import ExplicitModel
 from kane.explicit.program import program
 from kane.explicit.ranges import Ranges
+from kane.explicit.significance import significance
 from kane.kinematics.coordinates import find_coordinates
 from kane.kinematics.tree import build_tree
 from kane.mechanism.formula import Formula
 from kane.mechanism.model import Inertia, Mechanism
 
 Json = Any
+STEMS = ("m", *(a + b for a in "rh" for b in "xyz"), *(a + b + c for a in "IJ" for b in "xyz" for c in "xyz"))
 
 
 @dataclass(frozen=True, slots=True)
 class Explicit:
-    """`data` is what explicit.js shows; summary, reduction: facts (name, value); left_out: why there is no explicit model."""
+    """`data` is what explicit.js shows; summary, reduction: facts (name, value).
+
+    left_out: why there is no explicit model; no_levels: why it is not abbreviated.
+    """
 
     id: ClassVar[str] = "explicit"
     title: ClassVar[str] = "Explicit model"
@@ -101,7 +106,8 @@ class _Angles:
 
 
 def _exact(model: ExplicitModel, table: _Angles, counts: Mapping[str, int]) -> Json:
-    return {"rule": "exact", "tolerance": 0.0, "counts": counts, "certificates": [], "elements": _elements(model, table)}
+    elements = _elements(model, table)
+    return {"rule": "exact", "tolerance": 0.0, "counts": counts, "certificates": [], "elements": elements}
 
 
 def _level(level: Abbreviated, table: _Angles) -> Json:
@@ -131,7 +137,7 @@ def _elements(model: ExplicitModel, table: _Angles) -> Json:
 
 
 def _shares(model: ExplicitModel, ranges: Ranges | None) -> Json:
-    """By element "A,i,j": for each term its greatest value as a share of the greatest of the element, and that value."""
+    """By element "A,i,j": for each term its greatest value, as a share of the greatest of the element and as it is."""
     result: dict[str, list[list[float | None]]] = {}
     if model.parameters:
         return result
@@ -174,13 +180,12 @@ def constant_links(model: ExplicitModel) -> dict[str, list[str]]:
 
 
 def _owners(mechanism: Mechanism) -> dict[str, str]:
-    """Name of an inertial parameter -> its link: the description's own names, else m2, rx2, Ixx2 by place in the tree."""
+    """Inertial parameter -> link: by the description's own names, else m2, rx2, Ixx2 by place in the tree."""
     result: dict[str, str] = {}
     tree = build_tree(mechanism, find_coordinates(mechanism))
     for k, node in enumerate(tree.nodes, 1):
         label = " + ".join(at.link for at in node.links)
-        for stem in ("m", *(a + b for a in "rh" for b in "xyz"), *(a + b + c for a in "IJ" for b in "xyz" for c in "xyz")):
-            result[f"{stem}{k}"] = label
+        result |= {f"{stem}{k}": label for stem in STEMS}
     for link in mechanism.links:
         if link.inertia is not None:
             result |= {name: link.name for name in _names(link.inertia)}

@@ -30,11 +30,14 @@ class Mesh:
         low, high = self.vertices.min(0), self.vertices.max(0)
         step = np.where(high > low, (high - low) / 65535, 1.0)
         packed = np.rint((self.vertices - low) / step).astype("<u2")
-        text = lambda a: base64.b64encode(a.tobytes()).decode("ascii")
         return {
-            "low": low.tolist(), "step": step.tolist(), "vertices": text(packed),
-            "triangles": text(self.triangles.astype("<u2")),
+            "low": low.tolist(), "step": step.tolist(), "vertices": _base64(packed),
+            "triangles": _base64(self.triangles.astype("<u2")),
         }  # fmt: skip
+
+
+def _base64(array: np.ndarray[Any, Any]) -> str:
+    return base64.b64encode(array.tobytes()).decode("ascii")
 
 
 def find_meshes(mechanism: Mechanism, folder: Path | None, budget: int = BUDGET) -> dict[str, Mesh]:
@@ -47,7 +50,7 @@ def find_meshes(mechanism: Mechanism, folder: Path | None, budget: int = BUDGET)
 
 
 def _find(name: str, folder: Path | None) -> Path | None:
-    if folder is None or "://" in name and not name.startswith(("package://", "file://")):
+    if folder is None or ("://" in name and not name.startswith(("package://", "file://"))):
         return None
     if name.startswith("package://"):
         rest = name.removeprefix("package://")

@@ -99,7 +99,7 @@ def torque_split(mechanism: Mechanism, derived: Mapping[str, Derived]) -> Record
     for task in ("mass_matrix", "bias_forces", "gravity_forces", "kinetic_energy", "potential_energy"):
         tasks[task] = derived[task] if task in derived else derive_task(mechanism, task)
         if len(tasks[task].program.values) > LARGEST:
-            return f"{len(tasks[task].program.values)} instructions are too many to be evaluated along a trajectory here."
+            return f"{len(tasks[task].program.values)} instructions are too many to follow a trajectory here."
         if any(value is None for value in tasks[task].parameters.values()):
             return "The description leaves parameters open, so there are no torques to show."
         if not {item.name for item in tasks[task].program.inputs} <= {"q", "qd", "p"}:
@@ -110,7 +110,8 @@ def torque_split(mechanism: Mechanism, derived: Mapping[str, Derived]) -> Record
         made = tasks[task]
         p = np.array([0.0 if x is None else x for x in made.parameters.values()])
         given = {"q": q, "qd": qd, "p": p}
-        return next(iter(evaluate(made.program, {item.name: given[item.name] for item in made.program.inputs}).values()))
+        found = evaluate(made.program, {item.name: given[item.name] for item in made.program.inputs})
+        return next(iter(found.values()))
 
     gravity = value("gravity_forces", q, qd)
     speed = value("bias_forces", q, qd) - gravity
@@ -194,17 +195,21 @@ def recording(run: SimulationResult, title: str = "Simulation") -> Recording:
     pick = np.unique(np.append(np.arange(0, len(run.t), step), len(run.t) - 1))
     layout = run.model.layout
     names = layout.names
-    take = lambda rows: np.asarray(rows)[..., pick]
+
+    def take(rows: Array) -> Array:
+        return np.asarray(rows[..., pick])
+
     states = take(run.y)
     q, u = states[: layout.nq], states[layout.nq :]
     plots = [
         Plot("Coordinates", "rad or m", (Curves("all", tuple(zip(names[: layout.nq], q, strict=True))),)),
-        Plot("Speeds", "rad/s or m/s", (Curves("all", tuple(zip(names[layout.nq : layout.nq + len(u)], u, strict=True))),)),
+        Plot("Speeds", "rad/s or m/s", (Curves("all", tuple(zip(names[layout.nq :][: len(u)], u, strict=True))),)),
     ]
     if run.model.energy is not None:
         energies = (("kinetic", take(run.kinetic)), ("potential", take(run.potential)), ("total", take(run.energy)))
         plots.append(Plot("Energy", "J", (Curves("energy", energies),)))
-        plots.append(Plot("Energy residual", "J", (Curves("residual", (("T + V − work", take(run.energy_residual)),)),)))
+        balance = Curves("residual", (("T + V − work", take(run.energy_residual)),))
+        plots.append(Plot("Energy residual", "J", (balance,)))
     if run.model.constraints is not None:
         residuals = (("configuration", take(run.constraint_residual)), ("speeds", take(run.speed_residual)))
         plots.append(Plot("Residuals of the constraints", "", (Curves("residual", residuals),)))

@@ -9,10 +9,15 @@ from typing import Any, ClassVar
 from kane.equations.derive import Derived
 from kane.robots.literature import published
 
+_Row = tuple[str, str, int | None, int | None, int, int | None, int | None, bool]
+
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """One row: who counts, by which method, operations (None where unknown); share: of the largest total of the task."""
+    """One row: who counts, by which method, operations (None where unknown).
+
+    share: of the largest total of the task.
+    """
 
     by: str
     method: str
@@ -65,7 +70,7 @@ def counts(robot: str, derived: Mapping[str, Derived], methods: Sequence[Mapping
     tasks = []
     for task, made in derived.items():
         c = made.program.counts
-        rows = [("kane", made.method, c.mul, c.add, c.total, c.div, c.trig, True)]
+        rows: list[_Row] = [("kane", made.method, c.mul, c.add, c.total, c.div, c.trig, True)]
         for row in methods:
             if row["task"] == task and row["method"] != made.method:
                 o = row["counts"]

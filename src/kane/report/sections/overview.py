@@ -98,8 +98,8 @@ def _listed(names: tuple[str, ...] | list[str]) -> str:
 
 def _tree(mechanism: Mechanism) -> tuple[Branch, ...]:
     children: dict[str, list[Joint]] = {}
-    for joint in mechanism.joints:
-        children.setdefault(joint.parent, []).append(joint)
+    for each in mechanism.joints:
+        children.setdefault(each.parent, []).append(each)
     rows = []
     stack: list[tuple[str, int, Joint | None]] = [(mechanism.root, 0, None)]
     while stack:

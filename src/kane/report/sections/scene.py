@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kane.kinematics.coordinates import Coordinates, find_coordinates
-from kane.mechanism.formula import Formula, Scalar
+from kane.mechanism.constraints import Coincident, Holonomic
+from kane.mechanism.formula import MEASURES, Formula, Scalar
 from kane.mechanism.joints import joint_type
 from kane.mechanism.model import Geometry, Joint, Limits, Link, Mechanism, Move, QuaternionTurn, Translate
 from kane.mechanism.numeric import SomeValues, pose, tensor, values_of
@@ -22,7 +23,7 @@ Json = Any
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """`data` is what scene.js draws: coordinates, links (parents first), frames, meshes.  sliders: how many coordinates."""
+    """`data` is what scene.js draws: coordinates, links (parents first), frames, closures, meshes."""
 
     id: ClassVar[str] = "scene"
     title: ClassVar[str] = "In 3-D"
@@ -45,12 +46,14 @@ def scene(mechanism: Mechanism, meshes: Mapping[str, Mesh] | None = None, start:
     frames = [
         {"name": x.name, "link": x.link, "moves": [_move(m, c, values) for m in x.placement]} for x in mechanism.frames
     ]
-    coordinates = _coordinates(mechanism, c, start)
+    closures = _closures(mechanism, c, values)
+    coordinates = _coordinates(mechanism, c, start or _apart(c, closures))
     unknown = [p.name for p in mechanism.parameters if p.value is None]
     note = f"Drawn with made-up values of {', '.join(unknown)}, which the description leaves open." if unknown else ""
     data = {
         "name": mechanism.name, "coordinates": coordinates, "links": links, "frames": frames,
         "meshes": {name: mesh.as_json() for name, mesh in sorted(used.items())},
+        "closures": closures,
         "gravity": [_float(x, values) for x in mechanism.gravity],
     }  # fmt: skip
     return Scene(data, len(coordinates), len(links), note)
@@ -86,6 +89,26 @@ def _coordinates(mechanism: Mechanism, c: Coordinates, start: Sequence[float]) -
         kind = "quaternion" if angle is None else "angle" if angle else "length"
         result.append({"name": name, "kind": kind, "lower": lower, "upper": upper, "value": float(value)})
     return result
+
+
+def _closures(mechanism: Mechanism, c: Coordinates, values: SomeValues) -> list[Json]:
+    """Conditions on the configuration that the page keeps: points that stay together, formulas in the coordinates."""
+    result: list[Json] = []
+    for x in mechanism.constraints:
+        if isinstance(x, Coincident):
+            result.append({"point": x.point, "other": x.other, "frame": x.frame, "axes": list(x.axes)})
+        elif isinstance(x, Holonomic) and not any(n.startswith(tuple(MEASURES)) for n in _names(x.expression)):
+            result.append({"formula": _amount(x.expression, c, values)})
+    return result
+
+
+def _names(value: Scalar) -> frozenset[str]:
+    return value.names() if isinstance(value, Formula) else frozenset()
+
+
+def _apart(c: Coordinates, closures: list[Json]) -> Sequence[float]:
+    """Where a closed loop starts: all coordinates different, so that the page can close it (zero is often singular)."""
+    return tuple(0.5 + 0.35 * k for k in range(len(c.names))) if closures else ()
 
 
 def _link(link: Link, joint: Joint | None, c: Coordinates, values: SomeValues, meshes: Mapping[str, Mesh]) -> Json:

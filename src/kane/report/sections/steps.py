@@ -65,17 +65,18 @@ def kane_steps(steps: Steps | None, left_out: str = "") -> KaneSteps:
 def _table(step: Step, p: Points) -> dict[str, Any]:
     t = _printer(p)
     if step.number in (3, 5):
-        rows = [[{"n": name}, _vector(p, t, value)] for name, value in step.values.items()]
-        return {"headers": ["", ""], "rows": rows}
+        pairs = [[{"n": name}, _vector(p, t, value)] for name, value in step.values.items()]
+        return {"headers": ["", ""], "rows": pairs}
     if step.number == 4:
         names = list(step.values)
         columns = [step.values[name] for name in names]
-        rows = []
+        rows: list[list[Any]] = []
         for r, speed in enumerate(p.coordinates.speeds):
             cells = [_vector(p, t, column[r]) for column in columns if isinstance(column, list)]
             rows.append([f"r = {r + 1} ({speed})", *cells])
         return {"headers": ["", *({"n": name} for name in names)], "rows": rows, "wide": True}
-    return {"headers": list(step.headers), "rows": [[_cell(step, k, x) for k, x in enumerate(row)] for row in step.rows]}
+    table = [[_cell(step, k, x) for k, x in enumerate(row)] for row in step.rows]
+    return {"headers": list(step.headers), "rows": table}
 
 
 def _printer(p: Points) -> Terms:
@@ -94,7 +95,7 @@ def _vector(p: Points, t: Terms, value: Any) -> dict[str, Any]:
     }
 
 
-_FORMULA_COLUMNS = {1: (1, 3), 6: (2,), 7: (2,), 8: (0,), 9: (1,), 2: (0,)}
+_FORMULA_COLUMNS = {1: (1,), 6: (2,), 7: (2,), 8: (0,), 9: (1,), 2: (0,)}
 
 
 def _cell(step: Step, column: int, text: str) -> Any:

@@ -71,11 +71,64 @@
     if (!T) throw new Error("There is no link or frame " + name);
     return [T.slice(0, 4), T.slice(4, 8), T.slice(8, 12), [0, 0, 0, 1]];
   };
+  // Closed loops: what differs from zero where a condition is not met.
+  function placeOf(name, poses) {
+    if (links.has(name)) return poses.get(name);
+    const frame = data.frames.find((f) => f.name === name);
+    return frame ? kane.framePose(frame, poses) : identity(); // N and its origin
+  }
+  kane.residuals = function () {
+    const poses = kane.poses(), result = [];
+    for (const c of data.closures) {
+      if (c.formula !== undefined) { result.push(amount(c.formula)); continue; }
+      const P = placeOf(c.point, poses), Q = placeOf(c.other, poses), F = placeOf(c.frame, poses);
+      for (const k of c.axes) result.push([3, 7, 11].reduce((s, at, i) => s + F[4 * i + k] * (P[at] - Q[at]), 0));
+    }
+    return result;
+  };
+  // Close the loops by moving the coordinates that are not held: damped Gauss-Newton steps of least change.
+  function close(held) {
+    const free = data.coordinates.map((c) => c.name).filter((name) => !held.has(name));
+    const size = (r) => Math.max(0, ...r.map(Math.abs));
+    let r = kane.residuals();
+    for (let step = 0; step < 60 && size(r) > 1e-13; step++) {
+      const J = free.map((name) => {
+        const x = values.get(name), h = 1e-6;
+        values.set(name, x + h);
+        const up = kane.residuals();
+        values.set(name, x - h);
+        const down = kane.residuals();
+        values.set(name, x);
+        return up.map((v, i) => (v - down[i]) / (2 * h));
+      });
+      const n = r.length, damping = 1e-12 + 1e-3 * Math.min(size(r), 1) ** 2;
+      const A = r.map((_, i) => [...r.map((_, j) => J.reduce((s, c) => s + c[i] * c[j], 0) + (i === j ? damping : 0)), r[i]]);
+      for (let i = 0; i < n; i++) {
+        const pivot = A.slice(i).reduce((best, row, k) => (Math.abs(row[i]) > Math.abs(A[best][i]) ? i + k : best), i);
+        [A[i], A[pivot]] = [A[pivot], A[i]];
+        for (let k = 0; k < n; k++)
+          if (k !== i) { const f = A[k][i] / A[i][i]; for (let j = i; j <= n; j++) A[k][j] -= f * A[i][j]; }
+      }
+      const y = A.map((row, i) => row[n] / row[i]);
+      free.forEach((name, k) => {
+        const d = J[k].reduce((s, v, i) => s + v * y[i], 0);
+        values.set(name, values.get(name) - Math.max(-0.3, Math.min(0.3, d)));
+      });
+      r = kane.residuals();
+    }
+    return size(r) < 1e-9;
+  }
+  if (data.closures.length) {
+    kane.closed = close(new Set());
+    for (const c of data.coordinates) c.value = values.get(c.name);
+  }
   const listeners = [];
   kane.onMove = (f) => listeners.push(f);
   kane.coordinates = () => Object.fromEntries(data.coordinates.map((c) => [c.name, values.get(c.name)]));
   kane.setCoordinates = function (some, source) {
+    const before = new Map(values);
     for (const [name, value] of Object.entries(some)) if (values.has(name)) values.set(name, value);
+    if (data.closures.length && !close(new Set(Object.keys(some)))) before.forEach((value, name) => values.set(name, value));
     listeners.forEach((f) => f(source));
   };
 })(window.kane);

@@ -26,7 +26,7 @@
   function show(source) {
     const now = kane.coordinates();
     for (const [name, { input, output, unit }] of controls) {
-      if (input !== source) input.value = now[name];
+      if (input !== source || Number(input.value).toFixed(2) !== now[name].toFixed(2)) input.value = now[name];
       output.textContent = now[name].toFixed(3).replace("-", "−") + (unit ? " " + unit : "");
       input.setAttribute("aria-valuetext", output.textContent);
     }
@@ -237,7 +237,8 @@
     }
 
     // Layers and camera
-    const showing = { shapes: drawn, frames: true, masses: !drawn, ellipsoids: !drawn, bones: !drawn };
+    const fits = data.links.every((link) => !link.body || Math.max(...link.body.semi) < 0.7 * size);
+    const showing = { shapes: drawn, frames: !drawn || data.links.length < 12, masses: !drawn, ellipsoids: !drawn && fits, bones: !drawn };
     function layer(name) {
       const on = showing[name];
       if (name === "bones") { bones.forEach(({ joint }) => joint && (joint.visible = on)); place(); return; }
@@ -257,7 +258,8 @@
       const centre = new THREE.Vector3(...low.map((x, i) => (x + high[i]) / 2));
       const extent = Math.max(Math.hypot(...low.map((x, i) => high[i] - x)), 0.6 * size);
       orbit.target.copy(centre);
-      camera.position.copy(centre).add(new THREE.Vector3(1.15, -1.7, 0.95).multiplyScalar(extent));
+      camera.position.copy(centre).add(new THREE.Vector3(1.15, -1.7, 0.95).multiplyScalar(0.82 * extent));
+      grid.position.z = Math.min(low[2], 0) - 0.002 * size;
       camera.near = extent / 100;
       camera.far = extent * 100;
       camera.updateProjectionMatrix();
