@@ -12,7 +12,7 @@ from kane.graph.arena import CONSTANT, STATE, Ref
 from kane.rewrite.alternatives import Alternatives
 
 INNER = 30  # new inner values a target and form
-WINDOW = 160  # values compared with each other in large programs
+WINDOW = 100  # values compared with each other in large programs
 
 
 def one_step(g: Alternatives, targets: Sequence[int], pool: Sequence[int]) -> int:
@@ -38,62 +38,58 @@ def one_step(g: Alternatives, targets: Sequence[int], pool: Sequence[int]) -> in
 def two_step(g: Alternatives, targets: Sequence[int], pool: Sequence[int], limit: int = 12) -> int:
     """Record ways target = z + x y, z x y, z (x + y), z + x + y whose inner value is new; their number.
 
-    At most `limit` inner values a target and form are made.
+    At most `limit` inner values a target and outer operation are made.
     """
     p, residue, table = g.field.prime, g.residue, g._by_residue
-    sums, products = _pair_tables(g, pool)
+    pairs = _pair_table(g, pool)
     inverse = {z: pow(residue[z], -1, p) for z in pool}
     before = len(g)
     for t in targets:
         r = residue[t]
-        found: dict[str, int] = {}
+        factors = terms = 0
         for z in pool:
-            if z == t:
-                continue
-            ratio = r * inverse[z] % p
-            less, more = (r - residue[z]) % p, (r + residue[z]) % p
-            for form, sign, inner in (
-                ("z(x+y)", 0, ratio), ("zxy", 0, ratio), ("z+xy", 0, less), ("z+xy", 1, more),
-                ("z+x+y", 0, less), ("z+x+y", 1, more),
-            ):  # fmt: skip
-                if inner in table or found.get(form, 0) >= limit:
-                    continue
-                pairs = sums if form.endswith("x+y)") or form == "z+x+y" else products
+            rz = residue[z]
+            pair = pairs.get(r * inverse[z] % p)
+            if pair is not None and factors < limit and _fresh(pair, t, z) and r * inverse[z] % p not in table:
+                factors += 1
+                g.mul(2 * z, _made(g, pair))
+            for sign, inner in ((0, (r - rz) % p), (1, (r + rz) % p)):
                 pair = pairs.get(inner)
-                if pair is None:
-                    continue
-                x, y = pair
-                if t in (x >> 1, y >> 1):
-                    continue
-                found[form] = found.get(form, 0) + 1
-                made = g.add(x, y) if pairs is sums else g.mul(x, y)
-                if form.startswith("z+"):
-                    g.add(2 * z + sign, made)
-                else:
-                    g.mul(2 * z, made)
+                if pair is not None and terms < limit and _fresh(pair, t, z) and inner not in table:
+                    terms += 1
+                    g.add(2 * z + sign, _made(g, pair))
     return len(g) - before
 
 
-def _pair_tables(g: Alternatives, pool: Sequence[int]) -> tuple[dict[int, tuple[Ref, Ref]], dict[int, tuple[Ref, Ref]]]:
-    """Residues of sums and products of all pairs, both signs; the first pair found is kept."""
+Pair = tuple[bool, Ref, Ref]  # whether it is a product, and its operands
+
+
+def _fresh(pair: Pair, target: int, z: int) -> bool:
+    return target not in (pair[1] >> 1, pair[2] >> 1, z)
+
+
+def _made(g: Alternatives, pair: Pair) -> Ref:
+    product, x, y = pair
+    return g.mul(x, y) if product else g.add(x, y)
+
+
+def _pair_table(g: Alternatives, pool: Sequence[int]) -> dict[int, Pair]:
+    """Residues of products and sums of all pairs, both signs; the first pair found is kept."""
     p, residue = g.field.prime, g.residue
-    sums: dict[int, tuple[Ref, Ref]] = {}
-    products: dict[int, tuple[Ref, Ref]] = {}
+    table: dict[int, Pair] = {}
     for i, x in enumerate(pool):
-        rx = residue[x]
+        rx, x2 = residue[x], 2 * x
         for y in pool[i:]:
-            ry = residue[y]
-            total = (rx + ry) % p
-            sums.setdefault(total, (2 * x, 2 * y))
-            sums.setdefault(p - total, (2 * x + 1, 2 * y + 1))
-            if x != y:
-                less = (rx - ry) % p
-                sums.setdefault(less, (2 * x, 2 * y + 1))
-                sums.setdefault(p - less, (2 * x + 1, 2 * y))
-            product = rx * ry % p
-            products.setdefault(product, (2 * x, 2 * y))
-            products.setdefault(p - product, (2 * x + 1, 2 * y))
-    return sums, products
+            ry, y2 = residue[y], 2 * y
+            product, total, less = rx * ry % p, (rx + ry) % p, (rx - ry) % p
+            table.setdefault(product, (True, x2, y2))
+            table.setdefault(p - product, (True, x2 + 1, y2))
+            table.setdefault(total, (False, x2, y2))
+            table.setdefault(p - total, (False, x2 + 1, y2 + 1))
+            if less:
+                table.setdefault(less, (False, x2, y2 + 1))
+                table.setdefault(p - less, (False, x2 + 1, y2))
+    return table
 
 
 def pool_of(g: Alternatives, nodes: Sequence[int]) -> list[int]:

@@ -179,12 +179,10 @@ class Selection:
             self.rerank()
 
     def _number(self, node: int, top: float) -> bool:
-        """Number a value and what it needs below `top`; False when there is no room."""
+        """Number a value and what it needs below `top`, lowering what stood higher; False when there is no room."""
         rank = self.rank
-        if node not in self.way:
+        if node not in self.way or rank.get(node, FAR) < top:
             return True
-        if node in rank:
-            return rank[node] < top
         args = self.way[node].args
         if not all(self._number(a >> 1, top) for a in args):
             return False

@@ -18,9 +18,9 @@ from kane.kinematics.motion import Kinematics
 from kane.kinematics.tree import ROOT
 from kane.kinematics.vectors import INDEX
 from kane.rewrite.alternatives import copied, needed
-from kane.search.placement import slide_origins, slides
-from kane.search.recursion import FORMS, Form
-from kane.search.regroup import CLEARED, OWN, Split, regroup_with, second_moment
+from kane.search.placement import shift_size, slide_origins, slides
+from kane.search.recursion import BEFORE, FORMS, Form
+from kane.search.regroup import CLEARED, DEFAULT, OWN, Split, regroup_with, second_moment
 
 # operations that a parameter of a body costs where nothing is zero: (mass, first moment, J_ii, J_ij)
 WEIGHTS = (6, 10, 4, 7)
@@ -92,14 +92,18 @@ def body_weight(k: Kinematics, index: int, body: BodyInertia) -> int:
     )  # fmt: skip
 
 
-def shortlist(system: System, formulation: Formulation, node: int, size: int) -> list[Split]:
-    """The splits at one node that leave the lightest parameters on it and its parent, lightest first."""
+def shortlist(
+    system: System, formulation: Formulation, node: int, size: int, splits: Sequence[Split] = ()
+) -> list[Split]:
+    """The splits (default: all candidates) at one node that leave the lightest parameters on it and its parent,
+    lightest first.
+    """
     k, parent = system.k, system.k.tree.nodes[node].parent
-    splits = dict(formulation.splits)
+    chosen = dict(formulation.splits)
     found: list[tuple[int, int, Split]] = []
     seen: set[tuple[Ref, ...]] = set()
-    for number, split in enumerate(candidates()):
-        bodies = regroup_with(k, system.plain, splits | {node: split}, stop=node)
+    for number, split in enumerate(splits or candidates()):
+        bodies = regroup_with(k, system.plain, chosen | {node: split}, stop=node)
         if bodies is None:
             continue
         pair = [node] if parent == ROOT else [node, parent]
@@ -135,6 +139,33 @@ def descend(system: System, price: Price, shortlist_size: int, sweeps: int = 1) 
         start = replace(placed, forms=tuple((node, form) for node in nodes))
         found.append(_improved(system, price, start, shortlist_size, sweeps))
     return min(found, key=lambda item: item[0])[1]
+
+
+def quick(system: System) -> Formulation:
+    """A formulation chosen by weights alone, in time linear in the number of programs that would have to be built.
+
+    Origins where shifts have the fewest components; masses kept on a child where that clears a first moment of its
+    parent;
+    links that carry none written in the axes before their turn.
+    """
+    k = system.k
+    found = Formulation()
+    size = shift_size(k)
+    for node in range(len(k.motions)):
+        for which in range(_choices(system, found, node)):
+            trial = replace(found, slides=(*found.slides, (node, which)))
+            if (smaller := shift_size(_placed(system, trial).k)) < size:
+                found, size = trial, smaller
+                break
+    tips = [n for n, m in enumerate(k.motions) if m.kind == "turn" and not k.tree.children(n)]
+    found = replace(found, forms=tuple((node, BEFORE[0]) for node in tips))
+    placed = _placed(system, found)
+    few = [DEFAULT, *(Split(("m",), (cleared,), DEFAULT.balance) for cleared in CLEARED[:2])]
+    for node in reversed(range(len(k.motions))):
+        if k.motions[node].kind == "turn" and k.tree.nodes[node].parent != ROOT:
+            best = shortlist(placed, found, node, 1, few)
+            found = found.with_split(node, best[0]) if best and best[0] != DEFAULT else found
+    return found
 
 
 def _improved(

@@ -24,10 +24,11 @@ from kane.mechanism.model import Mechanism
 from kane.rewrite.alternatives import Alternatives, load, written
 from kane.rewrite.pairs import saturate
 from kane.rewrite.select import Selection, anneal
-from kane.search.formulation import Formulation, descend, formulated, operations, wander
-from kane.search.tasks import BUILDS, explicit_programs, serves
+from kane.search.formulation import Formulation, Price, descend, formulated, operations, quick, wander
+from kane.search.tasks import BUILDS, DERIVATIVES, explicit_programs, serves
 
 Effort = Literal["low", "normal", "high"]
+LONGEST = 20  # joints of a robot whose derivatives are also tried in the formulation of its mass matrix
 EXPLICIT = ("mass_matrix", "gravity_forces", "forward_dynamics")  # tasks that may borrow from the explicit model
 
 
@@ -63,7 +64,8 @@ class Budget:
     shortlist: splits tried at a turn; sweeps: over the turns; wander: steps of annealing over formulations; steps:
     of local search a
     value in use; rounds: of pairs and local search; heat and seeds of the latter; largest: values that are all
-    compared with each other; recursion: operations up to which formulations are tried.
+    compared with each other; recursion: operations up to which formulations are tried
+    one by one; most: steps of local search altogether.
     """
 
     shortlist: int
@@ -75,12 +77,13 @@ class Budget:
     seeds: int
     largest: int
     recursion: int
+    most: int
 
 
 BUDGETS: dict[str, Budget] = {
-    "low": Budget(0, 0, 0, 0, 0, 0.0, 0, 0, 1500),
-    "normal": Budget(2, 1, 400, 45, 2, 0.3, 1, 900, 1500),
-    "high": Budget(6, 2, 4000, 150, 5, 0.35, 3, 2500, 6000),
+    "low": Budget(0, 0, 0, 0, 0, 0.0, 0, 0, 600, 0),
+    "normal": Budget(2, 1, 400, 45, 2, 0.3, 1, 900, 1500, 40_000),
+    "high": Budget(6, 2, 4000, 150, 5, 0.35, 3, 2500, 6000, 400_000),
 }
 
 
@@ -146,29 +149,38 @@ class _Search:
         found = _Found(start)
         system = derive_system(self.mechanism, self.parameters, external)
         formulation: Formulation | None = None
-        if serves(system, self.task, external) and start.counts.total <= self.budget.recursion:
-            formulation = self._formulation(system)
-            plain = formulated(system, formulation)
-            assert plain is not None
-            outputs = BUILDS[self.task](plain, dict(formulation.forms), False)
-            program = task_program(find_task(self.task), plain, outputs)
-            found = found.better(self.task, "origins, base parameters, forms of inertia forces", program)
-            if not found.trail:
-                formulation = Formulation()
+        if serves(system, self.task, external):
+            formulation = Formulation()
+            for trial in self._formulations(system, start.counts.total <= self.budget.recursion):
+                plain = formulated(system, trial)
+                assert plain is not None
+                outputs = BUILDS[self.task](plain, dict(trial.forms), False)
+                program = task_program(find_task(self.task), plain, outputs)
+                better = found.better(self.task, "origins, base parameters, forms of inertia forces", program)
+                formulation, found = (formulation, found) if better is found else (trial, better)
         return self._local(found, formulation) if self.budget.rounds else found
 
-    def _formulation(self, system: System) -> Formulation:
-        """The formulation whose plain program is cheapest."""
+    def _formulations(self, system: System, small: bool) -> list[Formulation]:
+        """What is tried: for small programs the one found by building many; of derivatives also that of M."""
+        if small:
+            found = descend(system, self._price(system, self.task), self.budget.shortlist, self.budget.sweeps)
+            return [wander(system, self._price(system, self.task), found, self.budget.wander, self.seed)]
+        trials = [quick(system)]
+        if self.task in DERIVATIVES and len(system.k.motions) <= LONGEST:
+            trials.append(descend(system, self._price(system, "mass_matrix"), 0, 0))
+        return trials
+
+    def _price(self, system: System, task: str) -> Price:
+        """Operations of the task's plain program in a formulation."""
 
         def price(formulation: Formulation) -> float:
             trial = formulated(system, formulation)
             if trial is None:
                 return float("inf")
-            outputs = BUILDS[self.task](trial, dict(formulation.forms), False)
+            outputs = BUILDS[task](trial, dict(formulation.forms), False)
             return operations(trial.g, [r for _, _, refs in outputs for r in refs])
 
-        found = descend(system, price, self.budget.shortlist, self.budget.sweeps)
-        return wander(system, price, found, self.budget.wander, self.seed)
+        return price
 
     def _side_by_side(self, graph: Alternatives, formulation: Formulation) -> tuple[Program, list[list[Ref]]]:
         """The task in a formulation, all other forms of its recursion beside it in the graph."""
@@ -187,10 +199,11 @@ class _Search:
                 graph, outputs = Alternatives(), None
         outputs = outputs or load(found.program, graph)
         selection = self._start(graph, [ref for refs in outputs for ref in refs])
-        steps = self.budget.steps * len(selection.way)
+        steps = min(self.budget.steps * len(selection.way), self.budget.most)
         anneal(selection, self.seed, steps, self.budget.heat)
         found = found.better(self.task, "all forms side by side", written(graph, found.program, outputs, selection.way))
-        for number in range(self.budget.rounds):
+        rounds = self.budget.rounds if len(selection.way) <= self.budget.recursion else 1
+        for number in range(rounds):
             saturate(graph, selection.in_use(), self.budget.largest)
             self._anneal(selection, steps, 1000 * self.seed + 10 * number)
             step = f"sums and products of other values, round {number + 1}"

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from kane.equations import analytic
 from kane.equations.composite import mass_matrix
 from kane.equations.forward import elimination_order, factorise, solve
 from kane.equations.system import Parameters, System
+from kane.equations.tasks.derivatives import forward_by_composites, inverse_by_composites
 from kane.equations.tasks.task import Outputs
 from kane.errors import KaneError
 from kane.explicit.model import explicit_model
@@ -83,6 +85,14 @@ def _forward(system: System, forms: Forms, every: bool) -> Outputs:
     return [("qdd", (system.nv,), solve(g, factor, right))]
 
 
+def _inverse_derivatives(system: System, forms: Forms, every: bool) -> Outputs:
+    return inverse_by_composites(system, None) or ()
+
+
+def _forward_derivatives(system: System, forms: Forms, every: bool) -> Outputs:
+    return forward_by_composites(system, None) or ()
+
+
 @dataclass(frozen=True, slots=True)
 class Explicit:
     """The explicit model of a mechanism as programs that other programs may borrow values from."""
@@ -109,16 +119,18 @@ BUILDS: dict[str, Build] = {
     "gravity_forces": _gravity,
     "mass_matrix": _mass,
     "forward_dynamics": _forward,
+    "inverse_dynamics_derivatives": _inverse_derivatives,
+    "forward_dynamics_derivatives": _forward_derivatives,
 }
+DERIVATIVES = ("inverse_dynamics_derivatives", "forward_dynamics_derivatives")  # by composite bodies
 
 
 def serves(system: System, task: str, external: Sequence[str]) -> bool:
-    """True when the task may be built in other formulations: an unloaded tree of turns and slides, motions not
-    prescribed.
-    """
+    """True when the task may be built in other formulations: an unloaded tree, motions not prescribed."""
     k = system.k
-    simple = all(m.kind in ("turn", "slide") and not m.own_axes for m in k.motions)
     exact = all(rotor.carrier is None for rotor in system.rotors)
     mechanism = k.mechanism
     plain = not mechanism.constraints and not mechanism.loads and not mechanism.speeds
-    return task in BUILDS and not external and simple and exact and plain and not system.uses_time
+    if task in DERIVATIVES and not analytic.serves(system):
+        return False
+    return task in BUILDS and not external and exact and plain and not system.uses_time
