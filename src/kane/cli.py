@@ -193,14 +193,17 @@ def bench(robot: str, *, libraries: Path | None = None, loading: Loading = DEFAU
         result = work.bench_work(model, robot if Path(robot).exists() else None, libraries, progress)
 
     def show(result: dict[str, Any]) -> None:
-        table = Table("task", "mode", "states", "layout", "kane, ns", "peer", "peer, ns", "ratio", "spread")
+        table = Table("task", "mode", "states", "layout", "kane, ns", "peer", "peer, ns", "ratio", "spread", "of limit")
         for r in result["rows"]:
             beside = ["", ""] if r["peer_ns"] is None else [f"{r['peer_ns']:.0f}", f"{r['ratio']:.2f}"]
             place = [r["task"], r["mode"], str(r["n"]), r["layout"], f"{r['ours_ns']:.0f}", r["peer"]]
-            table.add_row(*place, *beside, f"{r['spread']:.2f}")
+            share = "" if r["share"] is None else f"{r['share']:.0%}"
+            table.add_row(*place, *beside, f"{r['spread']:.2f}", share)
         named = ", ".join(f"{p['name']} {p['version']}" for p in result["peers"])
         out_console.print(table)
-        out_console.print(f"{result['isa']}; CPU time of one core; peers: {named or 'none installed'}", highlight=False)
+        rate = f"{result['limit']['flops_per_ns']:.1f} flops/ns measured"
+        head = f"{result['isa']}, {rate}; CPU time of one core; peers: {named or 'none installed'}"
+        out_console.print("\n".join([head, *result["compared"]]), highlight=False)
 
     return _finish(result, loading, show)
 

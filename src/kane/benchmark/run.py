@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kane.benchmark.limit import measured_limit
 from kane.benchmark.loop import casadi_function, casadi_loop, kane_loop
 from kane.benchmark.peers import Peer
 from kane.benchmark.timing import in_turn, timed
@@ -40,11 +41,14 @@ class Row:
     ours_ns: float
     peer_ns: float | None
     spread: float
+    floor_ns: float | None = None  # of batches: what the machine's limit allows
 
     def as_dict(self) -> dict[str, Any]:
         ratio = None if self.peer_ns is None else self.ours_ns / self.peer_ns
         names = ("task", "mode", "n", "layout", "peer", "ours_ns", "peer_ns")
-        return {**{name: getattr(self, name) for name in names}, "ratio": ratio, "spread": self.spread}
+        share = None if self.floor_ns is None else self.floor_ns / self.ours_ns
+        values = {name: getattr(self, name) for name in names}
+        return {**values, "ratio": ratio, "spread": self.spread, "floor_ns": self.floor_ns, "share": share}
 
 
 def bench(
@@ -58,17 +62,29 @@ def bench(
     function of the same name), which are timed in the same machine-code loop as ours.
     """
     rows: list[Row] = []
+    progress("limit of the machine")
+    limit = measured_limit()
     for task, program in programs.items():
         progress(f"{task}: compile")
         f = compile_program(program)
         progress(f"{task}: time")
         rows += _single(task, f, libraries)
         rows += _python(task, f, peers)
-        rows += _batch(task, f, peers)
+        rows += _batch(task, f, peers, limit.floor(program))
     named = [{"name": p.name, "version": p.version} for p in peers]
     if libraries is not None:
         named.append({"name": "CasADi library", "version": str(libraries)})
-    return {"isa": this_host().isa, "peers": named, "rows": [row.as_dict() for row in rows]}
+    compared = [
+        "single: a loop in machine code over random states, one call a state"
+        + (f", beside the functions in {libraries}" if libraries is not None else ", no peer in C given (--libraries)"),
+        "python: one call from Python with fresh arrays, beside one call of each installed library",
+        "batch: states a call into arrays made before, beside one library call a state from Python",
+        "share: of the machine's limit, max(mul, add) at the measured vector rate and the measured sines",
+    ]
+    return {
+        "isa": this_host().isa, "limit": limit.as_dict(), "compared": compared, "peers": named,
+        "rows": [row.as_dict() for row in rows],
+    }  # fmt: skip
 
 
 def states(program: Program, n: int, seed: int = 0) -> list[np.ndarray[Any, Any]]:
@@ -110,7 +126,7 @@ def _python(task: str, f: NativeFunction, peers: tuple[Peer, ...]) -> list[Row]:
     return [*rows, Row(task, "python", 1, "bound", "", t.ns, None, t.spread)]
 
 
-def _batch(task: str, f: NativeFunction, peers: tuple[Peer, ...]) -> list[Row]:
+def _batch(task: str, f: NativeFunction, peers: tuple[Peer, ...], floor: float) -> list[Row]:
     """Many states a call, rows (N, n) and columns (n, N), into arrays made before."""
     rows = []
     for n in BATCHES:
@@ -123,9 +139,9 @@ def _batch(task: str, f: NativeFunction, peers: tuple[Peer, ...]) -> list[Row]:
             loops = [(p, call) for p in peers if (call := p.call(task)) is not None]
             if not loops:
                 t = timed(work, n)
-                rows.append(Row(task, "batch", n, layout, "", t.ns, None, t.spread))
+                rows.append(Row(task, "batch", n, layout, "", t.ns, None, t.spread, floor))
             for peer, call in loops:
                 a = timed(work, n)
                 b = timed(call, 1)
-                rows.append(Row(task, "batch", n, layout, f"{peer.name}, call by call", a.ns, b.ns, a.spread))
+                rows.append(Row(task, "batch", n, layout, f"{peer.name}, call by call", a.ns, b.ns, a.spread, floor))
     return rows
