@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from identification.arms import fourier, planar, spatial
+from identification.arms import fourier, planar, rough, spatial
 from kane.errors import InputError
 from kane.identification.checks import check_log
 from kane.identification.identifier import IdentificationWarning, Identifier
@@ -154,6 +154,16 @@ def test_a_torque_at_its_limit_is_told(model, log):
 def test_a_joint_that_never_moved_is_told(model, log):
     log[0][:, 2], log[1][:, 2], log[2][:, 2] = 0.1, 0, 0
     assert ("still", "slide") in kinds(model, log)
+
+
+def test_friction_that_the_model_lacks_is_told(log):
+    arm = rough(spatial(), [4.0, 0, 0], [0, 0, 6.0])
+    _, q, qd, qdd = fourier(3, 400, 3, amplitude=0.15)
+    rich = torque_model(arm)
+    tau = rich.torque(q, qd, qdd, rich.prior)
+    found = kinds(torque_model(arm, friction="none"), [q, qd, qdd, tau, None])
+    assert {("friction", "yaw"), ("friction", "slide")} <= found
+    assert kinds(rich, [q, qd, qdd, tau, None]) == set()
 
 
 def test_beyond_limits_is_told_not_refused(model, log):

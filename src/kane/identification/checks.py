@@ -31,12 +31,14 @@ RUN = 5  # samples at one extreme torque in a row are saturation,
 COARSE = 0.2  # unless there are fewer different values than this share of the samples:
 FLAT = 0.1  # then this share of the samples has to be there
 POOR = 0.3  # of the torque's own size: a residual above it calls for the tests of exchanged joints and of degrees
+SLIGHT = 0.02  # of the torque's own size: a residual below it is not looked at for friction
+ALIKE = 0.5  # correlation of a residual with the speed or its sign that speaks of friction
 TRIAL = 1500  # samples of the trial fits
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """kind: "nan", "time", "units", "swapped" (refused), "saturated", "still", "range" (told); sample: the first."""
+    """kind: "nan", "time", "units", "swapped": refused; "saturated", "still", "range", "friction": told."""
 
     kind: str
     text: str
@@ -59,7 +61,8 @@ def check_log(
     found = list(_rates(model, arrays, t)) or list(_limits(model, arrays))
     if not found:
         found = list(_by_trial(model, q, qd, qdd, tau))
-    return (*found, *saturation(model, tau), *still_joints(model, q, qd))
+    told = (*saturation(model, tau), *still_joints(model, q, qd))
+    return (*found, *told) if found else (*told, *missing_friction(model, q, qd, qdd, tau))
 
 
 def broken_samples(
@@ -291,6 +294,11 @@ def _units_by_trial(
 
 def misfit(model: TorqueModel, q: Array, qd: Array, qdd: Array, tau: Array) -> Array:
     """For each joint the residual of least squares against its torque about the mean (0: fits, 1: says nothing)."""
+    return np.asarray(np.linalg.norm(_trial_residual(model, q, qd, qdd, tau), axis=0))
+
+
+def _trial_residual(model: TorqueModel, q: Array, qd: Array, qdd: Array, tau: Array) -> Array:
+    """Residuals of least squares, each joint's in units of the length of its torque about the mean."""
     W = model.regressor(q, qd, qdd)
     scale = np.maximum(np.linalg.norm(tau - tau.mean(axis=0), axis=0), 1e-9 * max(1.0, float(np.abs(tau).max())))
     k = W.shape[-1]
@@ -298,7 +306,7 @@ def misfit(model: TorqueModel, q: Array, qd: Array, qdd: Array, tau: Array) -> A
     lengths = np.linalg.norm(R[:k, :k], axis=0)
     lengths[lengths == 0] = 1.0
     x = np.linalg.lstsq(R[:k, :k] / lengths, R[:k, k], rcond=RANK)[0] / lengths
-    return np.asarray(np.linalg.norm(tau / scale - (W / scale[:, None]) @ x, axis=0))
+    return np.asarray(tau / scale - (W / scale[:, None]) @ x)
 
 
 # told, not refused
@@ -327,6 +335,27 @@ def saturation(model: TorqueModel, tau: Array) -> Iterator[Finding]:
                 "saturated", f"tau of joint {model.joints[j]!r} is {column[run]:.6g} at sample {run}: "
                 f"its limit is {limits.effort:.6g}.", model.joints[j], run,
             )  # fmt: skip
+
+
+def missing_friction(model: TorqueModel, q: Array, qd: Array, qdd: Array, tau: Array) -> Iterator[Finding]:
+    """Joints without friction in the model whose residual follows their speed or its sign."""
+    pick = np.unique(np.linspace(0, len(q) - 1, min(len(q), TRIAL)).astype(int))
+    if len(pick) * model.nv < 2 * len(model.names):
+        return
+    residual = _trial_residual(model, q[pick], qd[pick], qdd[pick], tau[pick])
+    have = {column.row for column in model.friction if column.kind != "offset"}
+    for j in range(model.nv):
+        size = float(np.linalg.norm(residual[:, j]))
+        if j in have or size < SLIGHT:
+            continue
+        for shape in (qd[pick, j], np.sign(qd[pick, j])):
+            length = float(np.linalg.norm(shape))
+            if length and abs(float(residual[:, j] @ shape)) > ALIKE * size * length:
+                yield Finding(
+                    "friction", f"What is left of the torque of joint {model.joints[j]!r} follows its speed: "
+                    "friction? Pass friction='all'.", model.joints[j], 0,
+                )  # fmt: skip
+                break
 
 
 def _runs(equal: Array) -> tuple[Array, Array]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -115,7 +116,8 @@ class Identifier:
         q, first, _, tau = model.checked(q, np.zeros_like(tau) if speeds is None else speeds, np.zeros_like(tau), tau)
         refuse(broken_samples(model, q, first, first, tau, t), self.accept)
         motion = differentiated(t, q, tau, cutoff, speeds)
-        findings = check_log(model, motion.q, motion.qd, motion.qdd, motion.tau, motion.t)
+        found = check_log(model, motion.q, motion.qd, motion.qdd, motion.tau, motion.t)
+        findings = [f if f.sample is None else replace(f, sample=f.sample + motion.trimmed) for f in found]
         refuse(findings, self.accept)
         step = sample_time(t)
         W, thin = parallel_filter(model.regressor(motion.q, motion.qd, motion.qdd), motion.tau, step, cutoff)
