@@ -16,6 +16,7 @@ from kane.native.assembly import (
     DIMS,
     ND,
     STRIDES,
+    TYPE,
     WRITEABLE,
     WRITEABLE_CONTIGUOUS,
     Assembly,
@@ -98,37 +99,45 @@ def _single(code: Assembly, program: Program, t: Type, objects: list[str], const
     run_state(code, data, [code.field(r, DATA) for r in results], constants)
     _answer(code, program, results)
     code.label("keys")
-    obj = _given_output(code, program)
-    flags = code.array(obj, "general")
-    plain = code(f"and i32 {flags}, {WRITEABLE_CONTIGUOUS}")
-    code.demand(code(f"icmp eq i32 {plain}, {WRITEABLE_CONTIGUOUS}"), "general")
-    shape = program.outputs[0].shape
-    code.rank(obj, len(shape), "general")
-    for axis, size in enumerate(shape):
-        code.dimension(obj, axis, str(size), "general")
-    target = code.field(obj, DATA)
-    end = code.at(target, len(program.outputs[0].refs) * t.scalar_bytes)
-    for i, start in zip(inputs, data, strict=True):
-        _demand_apart(code, (target, end), (start, code.at(start, program.inputs[i].size * t.scalar_bytes)))
-    run_state(code, data, [target], constants)
-    code.do(f"call void {code.slot('incref')}(ptr {obj})")
-    code.do(f"ret ptr {obj}")
+    answer, given = _given_outputs(code, program)
+    taken = [
+        (start, code.at(start, program.inputs[i].size * t.scalar_bytes)) for i, start in zip(inputs, data, strict=True)
+    ]
+    targets = []
+    for out, obj in zip(program.outputs, given, strict=True):
+        flags = code.array(obj, "general")
+        plain = code(f"and i32 {flags}, {WRITEABLE_CONTIGUOUS}")
+        code.demand(code(f"icmp eq i32 {plain}, {WRITEABLE_CONTIGUOUS}"), "general")
+        code.rank(obj, len(out.shape), "general")
+        for axis, size in enumerate(out.shape):
+            code.dimension(obj, axis, str(size), "general")
+        targets.append(code.field(obj, DATA))
+        _demand_apart(code, (targets[-1], code.at(targets[-1], len(out.refs) * t.scalar_bytes)), taken)
+    run_state(code, data, targets, constants)
+    code.do(f"call void {code.slot('incref')}(ptr {answer})")
+    code.do(f"ret ptr {answer}")
 
 
-def _given_output(code: Assembly, program: Program) -> str:
-    """The value of the keyword `out`, which has to be the only one, of a program with one output."""
-    if len(program.outputs) != 1:
-        code.demand("false", "general")
+def _given_outputs(code: Assembly, program: Program) -> tuple[str, list[str]]:
+    """The value of the keyword `out`, which has to be the only one, and its arrays: of several outputs a tuple."""
     code.demand(code("icmp eq i64 " + code.field("%kwnames", 16, "i64") + ", 1"), "general")
     key = code(f"call ptr {code.slot('tuple_get')}(ptr %kwnames, i64 0)")
     code.demand(code(f"icmp eq ptr {key}, {code.slot('out_name')}"), "general")
-    return code(f"load ptr, ptr {code('getelementptr ptr, ptr %args, i64 %nargs')}")
+    answer = code(f"load ptr, ptr {code('getelementptr ptr, ptr %args, i64 %nargs')}")
+    if len(program.outputs) == 1:
+        return answer, [answer]
+    code.demand(code(f"icmp eq ptr {code.field(answer, TYPE)}, {code.slot('tuple_type')}"), "general")
+    code.demand(code(f"icmp eq i64 {code.field(answer, 16, 'i64')}, {len(program.outputs)}"), "general")
+    get = code.slot("tuple_get")
+    return answer, [code(f"call ptr {get}(ptr {answer}, i64 {k})") for k in range(len(program.outputs))]
 
 
-def _demand_apart(code: Assembly, a: tuple[str, str], b: tuple[str, str]) -> None:
-    """Two ranges of addresses without a common byte; otherwise the general path copies."""
-    before, after = code(f"icmp ule ptr {a[1]}, {b[0]}"), code(f"icmp uge ptr {a[0]}, {b[1]}")
-    code.demand(code(f"or i1 {before}, {after}"), "general")
+def _demand_apart(code: Assembly, mine: tuple[str, str], taken: list[tuple[str, str]]) -> None:
+    """A range of addresses without a common byte with those taken, then one of them; else the general path copies."""
+    for other in taken:
+        before, after = code(f"icmp ule ptr {mine[1]}, {other[0]}"), code(f"icmp uge ptr {mine[0]}, {other[1]}")
+        code.demand(code(f"or i1 {before}, {after}"), "general")
+    taken.append(mine)
 
 
 def _plural(code: Assembly, program: Program, t: Type, objects: list[str], constants: str) -> None:
@@ -145,7 +154,8 @@ def _plural(code: Assembly, program: Program, t: Type, objects: list[str], const
         short = code(f"xor i1 {large}, true")
         code.demand(code(f"or i1 {usual}, {short}"), "general")
     table = _Table(code, len(objects) + len(program.outputs))
-    columns, ranges = "true", []
+    columns = "true"
+    ranges: list[tuple[str, str]] = []
     for i, obj in zip(states(program), objects, strict=True):
         code.rank(obj, 2, "general")
         code.dimension(obj, 0, n, "general")
@@ -172,31 +182,29 @@ def _plural(code: Assembly, program: Program, t: Type, objects: list[str], const
         table.add(code.field(results[-1], DATA), row, step)
     _run_batch(code, table, n, constants, large, "1")
     _answer(code, program, results, batched=True)
-    # a given array, whose elements are evenly apart in each state
+    # given arrays, whose elements are evenly apart in each state
     code.label("keys2")
     table.count = mark
-    obj = _given_output(code, program)
-    flags = code.array(obj, "general")
-    code.demand(code(f"icmp ne i32 {code(f'and i32 {flags}, {WRITEABLE}')}, 0"), "general")
-    shape = program.outputs[0].shape
-    code.rank(obj, 1 + len(shape), "general")
-    strides = code.field(obj, STRIDES)
-    steps = [code.field(strides, 8 * axis, "i64") for axis in range(1 + len(shape))]
-    sizes = [n, *map(str, shape)]
-    for axis, extent in enumerate(sizes):
-        code.dimension(obj, axis, extent, "general")
-    step = steps[-1] if shape else str(t.scalar_bytes)
-    for axis in range(1, len(shape)):
-        even = code(f"mul i64 {steps[axis + 1]}, {shape[axis]}")
-        code.demand(code(f"icmp eq i64 {even}, {steps[axis]}"), "general")
-    data = code.field(obj, DATA)
-    mine = _range(code, t, data, list(zip(sizes, steps, strict=True)))
-    for other in ranges:
-        _demand_apart(code, mine, other)
-    table.add(data, steps[0], step)
+    answer, given = _given_outputs(code, program)
+    for out, obj in zip(program.outputs, given, strict=True):
+        flags = code.array(obj, "general")
+        code.demand(code(f"icmp ne i32 {code(f'and i32 {flags}, {WRITEABLE}')}, 0"), "general")
+        code.rank(obj, 1 + len(out.shape), "general")
+        strides = code.field(obj, STRIDES)
+        steps = [code.field(strides, 8 * axis, "i64") for axis in range(1 + len(out.shape))]
+        sizes = [n, *map(str, out.shape)]
+        for axis, extent in enumerate(sizes):
+            code.dimension(obj, axis, extent, "general")
+        step = steps[-1] if out.shape else str(t.scalar_bytes)
+        for axis in range(1, len(out.shape)):
+            even = code(f"mul i64 {steps[axis + 1]}, {out.shape[axis]}")
+            code.demand(code(f"icmp eq i64 {even}, {steps[axis]}"), "general")
+        data = code.field(obj, DATA)
+        _demand_apart(code, _range(code, t, data, list(zip(sizes, steps, strict=True))), ranges)
+        table.add(data, steps[0], step)
     _run_batch(code, table, n, constants, large, "2")
-    code.do(f"call void {code.slot('incref')}(ptr {obj})")
-    code.do(f"ret ptr {obj}")
+    code.do(f"call void {code.slot('incref')}(ptr {answer})")
+    code.do(f"ret ptr {answer}")
 
 
 class _Table:

@@ -126,6 +126,7 @@ def _addresses(dtype: np.dtype[Any]) -> dict[str, int]:
         "save_thread": _python("PyEval_SaveThread"),
         "restore_thread": _python("PyEval_RestoreThread"),
         "out_name": id(OUT),
+        "tuple_type": id(tuple),
     }
 
 

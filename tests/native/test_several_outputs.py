@@ -1,0 +1,72 @@
+"""`out=` of programs with several outputs: a tuple of arrays."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from kane.errors import ShapeError
+from kane.graph.program import Program
+from kane.native import compile_program
+
+Make = Callable[..., Program]
+
+
+def states(program: Program, batch: tuple[int, ...], seed: int = 0) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return [rng.uniform(-1.5, 1.5, (*(batch if i.kind == "state" else ()), i.size)) for i in program.inputs]
+
+
+def assert_same_bits(a: np.ndarray, b: np.ndarray) -> None:
+    np.testing.assert_array_equal(np.ascontiguousarray(a).view(np.uint8), np.ascontiguousarray(b).view(np.uint8))
+
+
+@pytest.mark.parametrize("batch", [(), (9,)])
+def test_out_of_several_outputs(random_program: Make, batch: tuple[int, ...]) -> None:
+    """A tuple of arrays comes back itself; arrays that share memory or have other strides are served as well."""
+    program = random_program(3)
+    f = compile_program(program)
+    arrays = states(program, batch, 3)
+    if f.default_parameters is None and program.parameter_names:
+        f = compile_program(program, default_parameters=arrays[-1])
+    expected = f(*arrays[:2])
+    kinds = (
+        lambda s: np.empty(s), lambda s: np.empty((*s[::-1],)).T, lambda s: np.empty((*s, 2))[..., 0],
+    )  # fmt: skip
+    for kind in kinds:
+        out = tuple(kind((*batch, *o.shape)) for o in program.outputs)
+        for _ in range(2):  # the second time the batch's code is there
+            made = f(*arrays[:2], out=out)
+            assert len(made) == len(out)
+            for a, b, c in zip(made, out, expected, strict=True):
+                assert a is b
+                assert_same_bits(b, c)
+    assert f(*arrays[:2], out=list(out))[0] is out[0]
+    inside = arrays[0].copy()  # an output in the place of an input
+    made = f(inside, arrays[1], out=(inside, *out[1:]))
+    assert_same_bits(inside, expected[0])
+    assert_same_bits(made[1], expected[1])
+    for bad in (out[:-1], out[0], (*out[:-1], np.zeros(77)), (*out[:-1], None)):
+        with pytest.raises(ShapeError):
+            f(*arrays[:2], out=bad)
+
+
+def test_a_given_tuple_of_outputs_costs_no_more_than_fresh_ones(random_program: Make) -> None:
+    """It is served by machine code: a call through Python takes many times longer."""
+    program = random_program(4, parameters=False)
+    f = compile_program(program)
+    arrays = states(program, (3,), 4)
+    out = f(*arrays)
+    spent = []
+    for call in (lambda: f(*arrays), lambda: f(*arrays, out=out)):
+        times = []
+        for _ in range(20):
+            start = time.perf_counter_ns()
+            for _ in range(50):
+                call()
+            times.append(time.perf_counter_ns() - start)
+        spent.append(min(times))
+    assert spent[1] < 3 * spent[0]
