@@ -129,7 +129,6 @@ class Graph:
             raise ValueError(f"symbol {name!r} is declared twice")
         ref = self._new("sym", (), STATE if kind == "state" else CONSTANT, residue)
         self.symbols[ref >> 1] = Symbol(name, kind)
-        self._angles[ref >> 1] = self.field.angle_symbol(name)
         self._by_name[name] = ref
         return ref
 
