@@ -80,21 +80,24 @@ def affine(g: Graph, refs: Sequence[Ref], symbols: Sequence[Ref]) -> tuple[list[
         if node in slopes or not any(a >> 1 in slopes for a in args):
             continue
         op = g.op[node]
-        parts = [(rest.get(a >> 1, a & ~1) ^ (a & 1), slopes.get(a >> 1), a & 1) for a in args]
+        a, b = args if len(args) == 2 else (args[0], 0)
+        p, q = slopes.get(a >> 1), slopes.get(b >> 1)
+        x, y = rest.get(a >> 1, a & ~1) ^ (a & 1), rest.get(b >> 1, b & ~1) ^ (b & 1)
         if op == "add":
-            (x, p, i), (y, q, j) = parts
+            i, j = a & 1, b & 1
             total = {k: c ^ i for k, c in p.items()} if p else {}
             for k, c in (q or {}).items():
                 total[k] = g.add(total[k], c ^ j) if k in total else c ^ j
             rest[node] = g.add(x, y)
-            slopes[node] = {k: c for k, c in total.items() if c > 1}
-        elif op == "mul" and (parts[0][1] is None or parts[1][1] is None):
-            (x, p, i), (y, q, j) = parts
-            (p, i, x, y) = (p, i, x, y) if p is not None else (q, j, y, x)
+            slopes[node] = {k: c for k, c in total.items() if c > 1} if p and q else total
+        elif op == "mul" and (p is None or q is None):
+            if p is None:
+                p, x, y, a = q, y, x, b
+            i = a & 1
             rest[node] = g.mul(x, y)
             slopes[node] = {k: g.mul(c ^ i, y) for k, c in (p or {}).items()}
-        elif op == "div" and parts[1][1] is None:
-            (x, p, i), (y, _, _) = parts
+        elif op == "div" and q is None:
+            i = a & 1
             rest[node] = g.div(x, y)
             slopes[node] = {k: g.div(c ^ i, y) for k, c in (p or {}).items()}
         else:  # the value may still be linear, where what is not cancels

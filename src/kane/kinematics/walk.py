@@ -14,9 +14,9 @@ from kane.graph.arena import STATE, Graph, Ref
 from kane.graph.derivative import forward
 from kane.kinematics import vectors as v
 from kane.kinematics.coordinates import Symbols
-from kane.kinematics.motion import make_step, resolve
+from kane.kinematics.motion import make_step
 from kane.kinematics.vectors import MatrixRotation, Rotation, SimpleRotation, Sym, Vec
-from kane.mechanism.formula import Scalar
+from kane.mechanism.formula import Scalar, build
 from kane.mechanism.model import Axis, Inertia, Mechanism, Move, QuaternionTurn, Translate, Turn
 
 
@@ -74,14 +74,24 @@ class Walk:
         self._turns: dict[tuple[object, ...], int] = {}
         self._known: dict[tuple[object, ...], int] = {}
         self._scalars: dict[Scalar, Ref] = {}
+        self._values = {p.name: p.value for p in mechanism.parameters}
 
     def scalar(self, value: Scalar) -> Ref:
         """The reference of a scalar of the description."""
         if isinstance(value, Fraction):
             return self.g.number(value) if value else 0
         if value not in self._scalars:
-            self._scalars[value] = resolve(self.g, self.mechanism, self.symbols, self.free, value)
+            self._scalars[value] = build(value, self.g, self._name)
         return self._scalars[value]
+
+    def _name(self, text: str) -> Ref:
+        """A coordinate, time, or a parameter: a symbol where it is free or has no value."""
+        if text in self.symbols.by_name:
+            return self.symbols.by_name[text]
+        if text == "t":
+            return self.g.symbol("t")
+        known = self._values.get(text)
+        return self.g.symbol(text, "parameter") if known is None or text in self.free else self.g.number(known)
 
     def moves(self, station: int, moves: Sequence[Move], name: str, following: frozenset[int] = frozenset()) -> int:
         """The station after these moves; the last new axes get the name.

@@ -52,6 +52,7 @@ class System:
         self.points: dict[str, Point] = {}
         self.bodies: dict[str, Body] = {}
         self._coordinates: list[str] = []
+        self._declared: set[str] = set()
         self._quaternions: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._speeds: list[SpeedDefinition] = []
         self._parameters: list[Parameter] = []
@@ -75,7 +76,7 @@ class System:
                 raise InputError(
                     f"Parameter {key!r} has the value {value!r}, which is not a number.", name=key, value=value
                 )
-            self._parameters.append(Parameter(key, number))
+            self._declare(key, lambda n, number=number: self._parameters.append(Parameter(n, number)))
         made = self._declare(names, lambda n: self._parameters.append(Parameter(n))) if names else ()
         if not values:
             return made
@@ -94,9 +95,9 @@ class System:
     def _declare(self, names: str, add: Any) -> Any:
         parts = names.replace(",", " ").split()
         for n in parts:
-            taken = n in self._coordinates or n in (p.name for p in self._parameters) or n == "t"
-            if taken:
+            if n in self._declared or n == "t":
                 raise InputError(f"{n!r} is declared twice.", name=n, remedy="Choose another name.")
+            self._declared.add(n)
             add(n)
         made = tuple(f.name(n) for n in parts)
         return made if len(made) > 1 else made[0]
