@@ -14,8 +14,10 @@ from kane.mechanism import formula as f
 from kane.mechanism.beams import clamped_free
 from kane.mechanism.builder import System, cos
 from kane.mechanism.formula import PI
+from kane.mechanism.inertia import moving_mass
 from kane.mechanism.model import Inertia, Joint, Link, Mechanism
 from kane.robots.generated import chain, tree
+from kane.simulation.controllers import gravity_compensation
 from kane.simulation.model import prepare
 from kane.simulation.simulate import simulate
 from simulation import simulated as sim
@@ -222,6 +224,38 @@ def test_momenta_of_a_free_tree():
     momenta = r.momentum_residual
     assert {"momentum_z", "angular_momentum_x"} <= set(momenta) and r["work_of_loads"][-1] < -1e-3
     assert all(np.abs(row).max() < 1e-9 for row in momenta.values())
-    assert np.abs(r.model.momenta(*r._states())[:, -6:]).max() > 0.1
+    assert np.abs(r.model.momenta(*r.states())[:, -6:]).max() > 0.1
     driven = simulate(replace(m, joints=joints), 0.1, None, u, inputs=[1.0] * 8)
     assert driven.momentum_residual == {}
+
+
+def test_reactions_at_joints():
+    """A robot held still rests its weight on its base, a driven one the torque of its first motor; a swinging bob."""
+    m = robots.load("puma560", rotors=False)
+    model = prepare(m)
+    still = simulate(model, 0.1, [0.3] * 6, inputs=gravity_compensation(model))
+    weight = 9.81 * moving_mass(m)
+    assert np.allclose(still.joint_reaction("link1")[:, :3], [0, 0, weight], atol=1e-9 * weight)
+    driven = simulate(model, 0.3, [0.3] * 6, inputs=[5.0, 1, 1, 0.1, 0.1, 0.1])
+    assert np.allclose(driven.joint_reaction("link1")[:, 5], 5.0, atol=1e-9)
+    s = System("pendulum")
+    th = s.coordinates("th")
+    A = s.N.orient_new_axis("A", 3, th)
+    s.body("bob", A, s.O.locate_new("P", A.x * 2), 3, (0, 0, 0))
+    s.gravity(s.N.x * 9.81)
+    swing = simulate(s, 2.0, [1.2])
+    force = swing.joint_reaction("A")
+    tension = 3 * (9.81 * np.cos(swing["th"]) + 2 * swing["th_dot"] ** 2)
+    assert np.allclose(force[:, 0], -tension * np.cos(swing["th"]), atol=1e-8)
+    assert np.allclose(force[:, 1], -tension * np.sin(swing["th"]), atol=1e-8)
+
+
+def test_reaction_in_a_loop():
+    """The rocker's support carries what the loop's pin and the rod's own motion ask: force balance of the rod."""
+    r = simulate(prepare(sim.four_bar()), 0.5, **sim.FOUR_BAR_START)
+    support = r.joint_reaction("C")
+    pin = np.stack([r.reactions()["B.x"], r.reactions()["B.y"]], axis=1)  # on the coupler; its opposite on the rocker
+    a, w, dw = r["t3"], r["t3_dot"], r.rates()[5]
+    centre = 0.4 * np.stack([-np.sin(a) * dw - np.cos(a) * w**2, np.cos(a) * dw - np.sin(a) * w**2], axis=1)
+    wanted = 0.9 * (centre + np.array([0, 9.81])) + pin
+    assert np.allclose(support[:, :2], wanted, atol=1e-7)

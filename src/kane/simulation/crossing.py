@@ -6,7 +6,7 @@ from kane.simulation.ir import DOUBLE, Emitter, bump
 from kane.simulation.slots import CROSSING, NFEV, PIVOT, PIVOT_1, PIVOT_2, PIVOT_AT, RTOL, T_1, T_2
 
 
-def plan_function() -> str:
+def plan_function() -> str:  # noqa: PLR0915 (straight code)
     """A step size that keeps the stages away from a singular configuration of the constraints.
 
     The smallest pivot falls to zero there; its zero, by the parabola through three steps, is put into a gap between
@@ -16,7 +16,12 @@ def plan_function() -> str:
     """
     low, high = DOUBLE.literal(0.4665), DOUBLE.literal(0.754)
     e = Emitter()
-    e.store("1.0", "%control", CROSSING)
+    pivot, rtol = e.load("%control", PIVOT), e.load("%control", RTOL)
+    noisy = e(f"fcmp olt double {pivot}, {DOUBLE.literal(0.2)}")
+    some = e(f"fdiv double {DOUBLE.literal(1e-10)}, {rtol}")
+    some = e(f"select i1 {e(f'fcmp ogt double {some}, 1.0')}, double {some}, double 1.0")
+    some = e(f"select i1 {noisy}, double {some}, double 1.0")
+    e.store(some, "%control", CROSSING)
     p, p1, p2, t1, t2 = (e.load("%control", k) for k in (PIVOT, PIVOT_1, PIVOT_2, T_1, T_2))
     has = e(f"icmp ne i64 {e.load('%control', PIVOT_AT, 'i64')}, 0")
     slope = e(f"fdiv double {e(f'fsub double {p}, {p1}')}, {e(f'fsub double %t, {t1}')}")
@@ -67,7 +72,7 @@ def plan_function() -> str:
     chosen = e(f"select i1 {far}, double %h, double {near}")
     allowed = e(f"fdiv double {DOUBLE.literal(1e-9)}, {e.load('%control', RTOL)}")
     allowed = e(f"select i1 {e(f'fcmp ogt double {allowed}, 1.0')}, double {allowed}, double 1.0")
-    e.store(e(f"select i1 {beyond}, double 1.0, double {allowed}"), "%control", CROSSING)
+    e.store(e(f"select i1 {beyond}, double {some}, double {allowed}"), "%control", CROSSING)
     ok = e(f"fcmp ogt double {chosen}, {e(f'fmul double %h, {DOUBLE.literal(1e-3)}')}")
     e.do(f"ret double {e(f'select i1 {ok}, double {chosen}, double %h')}")
     head = (

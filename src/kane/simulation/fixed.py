@@ -104,6 +104,8 @@ def _steps(model: Model, plan: Plan, stepper: Stepper, record: Record, source: S
                     f"{a} = {b}" for a, b in zip(model.layout.names, y, strict=True) if not math.isfinite(b)
                 )
                 raised = stepper.field.error
+                if isinstance(raised, KeyboardInterrupt):
+                    raise raised
                 what = f"{source.name} raised {raised}" if raised is not None else f"not finite: {bad}"
                 return record.stop(f"stopped at t = {t:.9g}: {what}", raised)
             after = end if size == end - t else t + size

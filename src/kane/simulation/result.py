@@ -92,7 +92,8 @@ class SimulationResult:
 
     # energy
 
-    def _states(self) -> tuple[Array, Array, Array]:
+    def states(self) -> tuple[Array, Array, Array]:
+        """What compiled functions of the model take: y (k, n) with the works, t (k, 1), inputs (k, m)."""
         k = len(self.t)
         whole = np.concatenate([self.y, self.work]).T.copy()
         return whole, np.asarray(self.t).reshape(k, 1), np.ascontiguousarray(self.inputs.T)
@@ -101,7 +102,7 @@ class SimulationResult:
         if self.model.energy is None:
             nothing = np.full(len(self.t), np.nan)
             return nothing, nothing
-        kinetic, potential = self.model.energy(*self._states())
+        kinetic, potential = self.model.energy(*self.states())
         return kinetic, potential
 
     @property
@@ -147,11 +148,11 @@ class SimulationResult:
             return np.full(len(self.t), np.nan)
         layout = self.model.layout
         rates = self.rates()
-        return np.asarray(self.model.balance(*self._states(), rates[layout.nq : layout.nq + layout.nu].T.copy()))
+        return np.asarray(self.model.balance(*self.states(), rates[layout.nq : layout.nq + layout.nu].T.copy()))
 
     def rates(self) -> Array:
         """ydot (n, k) at the points of the run: qdot, udot, powers."""
-        states, t, f = self._states()
+        states, t, f = self.states()
         if self.model.rate is not None:
             return np.asarray(self.model.rate(states, t, f)).T
         code, made = constrained_code(self.model.constraints), []
@@ -177,7 +178,7 @@ class SimulationResult:
         return self._residuals(1)
 
     def _residuals(self, kind: int) -> Array:
-        states, t, f = self._states()
+        states, t, f = self.states()
         return np.asarray(np.abs(self.model.constraints.residuals(t, states, f)[kind]).max(axis=-1, initial=0.0))
 
     @property
@@ -185,7 +186,7 @@ class SimulationResult:
         """Change (k,) of each momentum that no force acts on, by coordinate; empty when inputs act."""
         if self.model.momenta is None or not self.idle:
             return {}
-        p = np.asarray(self.model.momenta(*self._states())).T
+        p = np.asarray(self.model.momenta(*self.states())).T
         return {name: row - row[0] for name, row in zip(self.model.momentum_names, p, strict=True)}
 
     @property
@@ -195,7 +196,7 @@ class SimulationResult:
         """
         if self.model.constraints is None or not len(self.t):
             return ()
-        states, t, _ = self._states()
+        states, t, _ = self.states()
         names: tuple[str, ...] = self.model.constraints.redundant(float(t[0, 0]), states[0])
         return names
 
@@ -206,11 +207,17 @@ class SimulationResult:
         """
         constraints = self.model.constraints
         if constraints is None:
-            remedy = "Ask a body's joint forces of the equations' reaction task."
+            remedy = "Forces at the joints of a tree: joint_reaction(link)."
             raise InputError("The model has no constraints, so no multipliers.", name="reactions", remedy=remedy)
-        states, t, f = self._states()
+        states, t, f = self.states()
         made = [constraints.multipliers(float(a[0]), y, x) for y, a, x in zip(states, t, f, strict=True)]
         return dict(zip(constraints.names, np.array(made).T, strict=True))
+
+    def joint_reaction(self, link: str) -> Array:
+        """Force and moment (k, 6) at the joint that carries a link, on it, about its origin, axes of N; N and N m."""
+        from kane.simulation.reactions import joint_reaction
+
+        return joint_reaction(self, link)
 
     # text and files
 
