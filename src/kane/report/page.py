@@ -24,11 +24,12 @@ class Section(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """What a served page is told: its token, robots to choose from, parameters with their values."""
+    """What a served page is told: its token, robots to choose from, parameters with their values, the robot shown."""
 
     token: str
     robots: tuple[str, ...]
     parameters: tuple[tuple[str, float | None], ...]
+    robot: str
 
 
 @dataclass(frozen=True, slots=True)

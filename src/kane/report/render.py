@@ -27,7 +27,7 @@ def render(page: Page) -> str:
     data: dict[str, Any] = {s.id: s.data for s in page.sections if getattr(s, "data", None)}  # type: ignore[attr-defined]
     if page.live is not None:
         data["live"] = {
-            "token": page.live.token, "robots": list(page.live.robots), "name": page.name,
+            "token": page.live.token, "robots": list(page.live.robots), "robot": page.live.robot,
             "parameters": [list(p) for p in page.live.parameters],
         }  # fmt: skip
     scripts = _scripts(page)
