@@ -55,6 +55,14 @@ def test_files(run, tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["run.npz", "run.parquet"]
 
 
+def test_plain_data(run):
+    data = json.loads(json.dumps(run.as_dict()))
+    assert data["status"] == 0 and data["state"]["a"] == run["a"][-1] and data["t"] == [0.0, 3.0]
+    assert data["energy_error"] < 1e-10 and data["energy_ok"] and data["redundant"] == []
+    loop = simulate(sim.four_bar(), 0.2, **sim.FOUR_BAR_START).as_dict()
+    assert 0 < loop["constraint_residual"] < 1e-12 and set(loop["work"]) >= {"work_of_actuators", "work_of_motions"}
+
+
 def test_interruption_keeps_a_valid_part(run, tmp_path):
     def stop(t, end):
         if t > 10:

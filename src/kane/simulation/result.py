@@ -242,6 +242,22 @@ class SimulationResult:
         lines += [f"  t = {e.t:.9g}: {e.name}" for e in self.events[:20]]
         return "\n".join(lines)
 
+    def as_dict(self) -> dict[str, Any]:
+        """The run as plain data for JSON: how it went, the last state by name, work, energy, residuals, events."""
+        from kane.simulation.files import facts
+
+        last = {n: float(row[-1]) for n, row in zip(self.names, self.y, strict=True)} if len(self.t) else {}
+        work = {n: float(row[-1]) for n, row in zip(self.model.layout.works, self.work, strict=True)} if last else {}
+        error = self.energy_error if last else float("nan")
+        return {
+            **facts(self), "t": [float(self.t[0]), float(self.t[-1])] if last else [], "points": len(self.t),
+            "rejected": self.rejected, "state": last, "work": work, "energy_error": None if np.isnan(error) else error,
+            "energy_ok": self.energy_ok if last else True, "redundant": list(self.redundant),
+            "constraint_residual": float(self.constraint_residual.max(initial=0.0)) if last else 0.0,
+            "speed_residual": float(self.speed_residual.max(initial=0.0)) if last else 0.0,
+            "notes": list(self.model.notes),
+        }  # fmt: skip
+
     def save(self, path: str | Path) -> Path:
         """Write .npz (all arrays) or .parquet (one column a name; extra: logs).  A file there is replaced only when
         whole.

@@ -144,7 +144,6 @@ def copy_function() -> str:
 
 COMMON = f"""
 declare double @llvm.sqrt.f64(double)
-declare double @llvm.pow.f64(double, double)
 declare double @llvm.fma.f64(double, double, double)
 declare {VECTOR.name} @llvm.fma.{VECTOR.suffix}({VECTOR.name}, {VECTOR.name}, {VECTOR.name})
 declare {VECTOR.name} @llvm.fabs.{VECTOR.suffix}({VECTOR.name})
