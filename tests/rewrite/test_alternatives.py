@@ -12,8 +12,9 @@ from kane.graph.arena import Graph
 from kane.graph.evaluate import equal
 from kane.graph.program import Input, Program, build_program
 from kane.rewrite.alternatives import Alternatives, copied, load, written
-from kane.rewrite.pairs import saturate
+from kane.rewrite.pairs import pair_table, saturate
 from kane.rewrite.select import Selection, anneal
+from kane.rewrite.sums import regroup_sums
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from random_expressions import NAMES, build
@@ -142,3 +143,27 @@ def test_a_copied_graph_is_built_on_alone() -> None:
     assert len(twin) == len(g) + 1
     assert g.number(3) == 2 * (len(g) - 1) and len(g) == len(twin)
     assert twin.op[-1] == "mul" and g.op[-1] == "num"
+
+
+def test_terms_with_a_common_factor_meet_across_a_sum() -> None:
+    """a x + c y + d + b x: four products and sums when a x and b x stand side by side."""
+    g = Alternatives()
+    a, b, c, d, x, y = (g.symbol(n) for n in "abcdxy")
+    total = g.sum([g.mul(a, x), g.mul(c, y), d, g.mul(b, x)])
+    selection = Selection(g, [total], {})
+    assert selection.price == 6
+    assert regroup_sums(g, selection.way, selection.users, pair_table(g, selection.in_use())) == 1
+    anneal(selection, 0, 2000, 0.3)
+    assert selection.price == 5
+
+
+def test_a_pair_of_terms_that_is_a_value_meets_across_a_sum() -> None:
+    g = Alternatives()
+    a, b, c, d = (g.symbol(n) for n in "abcd")
+    needed_anyway = g.add(a, d)
+    total = g.sum([a, b, c, d])
+    selection = Selection(g, [needed_anyway, total], {})
+    assert selection.price == 4
+    regroup_sums(g, selection.way, selection.users, pair_table(g, selection.in_use()))
+    anneal(selection, 0, 2000, 0.3)
+    assert selection.price == 3

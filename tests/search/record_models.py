@@ -78,6 +78,8 @@ def general(n: int = 6) -> Mechanism:
 
 def locked(mechanism: Mechanism, *parts: str) -> Mechanism:
     """Without rotors, and with the joints fixed whose names contain one of the parts."""
-    kinds = ["fixed" if any(p in j.name for p in parts) else j.type for j in mechanism.joints]
-    joints = [replace(j, rotor=None, type=kind) for j, kind in zip(mechanism.joints, kinds, strict=True)]
+    joints = []
+    for joint in mechanism.joints:
+        fixed = any(part in joint.name for part in parts)
+        joints.append(replace(joint, rotor=None, type="fixed", mimic=None) if fixed else replace(joint, rotor=None))
     return replace(mechanism, joints=tuple(joints))

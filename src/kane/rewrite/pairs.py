@@ -41,7 +41,7 @@ def two_step(g: Alternatives, targets: Sequence[int], pool: Sequence[int], limit
     At most `limit` inner values a target and outer operation are made.
     """
     p, residue, table = g.field.prime, g.residue, g._by_residue
-    pairs = _pair_table(g, pool)
+    pairs = pair_table(g, pool)
     inverse = {z: pow(residue[z], -1, p) for z in pool}
     before = len(g)
     for t in targets:
@@ -73,7 +73,7 @@ def _made(g: Alternatives, pair: Pair) -> Ref:
     return g.mul(x, y) if product else g.add(x, y)
 
 
-def _pair_table(g: Alternatives, pool: Sequence[int]) -> dict[int, Pair]:
+def pair_table(g: Alternatives, pool: Sequence[int]) -> dict[int, Pair]:
     """Residues of products and sums of all pairs, both signs; the first pair found is kept."""
     p, residue = g.field.prime, g.residue
     table: dict[int, Pair] = {}

@@ -22,8 +22,9 @@ from kane.graph.evaluate import equal
 from kane.graph.program import Program
 from kane.mechanism.model import Mechanism
 from kane.rewrite.alternatives import Alternatives, load, written
-from kane.rewrite.pairs import saturate
+from kane.rewrite.pairs import pair_table, saturate
 from kane.rewrite.select import Selection, anneal
+from kane.rewrite.sums import regroup_sums
 from kane.search.formulation import Formulation, Price, descend, formulated, operations, quick, wander
 from kane.search.tasks import BUILDS, DERIVATIVES, explicit_programs, serves
 
@@ -82,7 +83,7 @@ class Budget:
 
 BUDGETS: dict[str, Budget] = {
     "low": Budget(0, 0, 0, 0, 0, 0.0, 0, 0, 600, 0),
-    "normal": Budget(2, 1, 400, 45, 2, 0.3, 1, 900, 1500, 40_000),
+    "normal": Budget(2, 1, 600, 50, 3, 0.3, 1, 900, 1500, 40_000),
     "high": Budget(6, 2, 4000, 150, 5, 0.35, 3, 2500, 6000, 400_000),
 }
 
@@ -204,7 +205,10 @@ class _Search:
         found = found.better(self.task, "all forms side by side", written(graph, found.program, outputs, selection.way))
         rounds = self.budget.rounds if len(selection.way) <= self.budget.recursion else 1
         for number in range(rounds):
-            saturate(graph, selection.in_use(), self.budget.largest)
+            used = selection.in_use()
+            saturate(graph, used, self.budget.largest)
+            pairs = pair_table(graph, used) if len(used) <= self.budget.largest else {}
+            regroup_sums(graph, selection.way, selection.users, pairs)
             self._anneal(selection, steps, 1000 * self.seed + 10 * number)
             step = f"sums and products of other values, round {number + 1}"
             found = found.better(self.task, step, written(graph, found.program, outputs, selection.way))
