@@ -334,3 +334,34 @@ def test_a_run_without_progress_is_stopped():
     s.force("damper", P, s.N.x * (-(10**13) * dot(x) - x))
     r = simulate(s, 1.0, [1.0], [1.0], rtol=1e-6, atol=1e-6)
     assert r.status == -1 and "no progress" in r.message and "BDF" in r.message and "x_dot = " in r.message
+
+
+def test_events_that_raise_keep_the_part_before(oscillator):
+    def late(t, q, u):
+        if t > 0.5:
+            raise ValueError("no signal")
+        return 1.0
+
+    def action(t, q, u):
+        raise ValueError("no valve")
+
+    for events, text in (
+        ([Event(late, "probe")], "event 'probe' raised ValueError: no signal"),
+        ([Event(lambda t, q, u: np.nan if t > 0.5 else 1.0, "probe")], "event 'probe' gave nan"),
+        (
+            [Event(lambda t, q, u: q[0], "shut", action=action)],
+            "the action of event 'shut' raised ValueError: no valve",
+        ),
+    ):
+        r = simulate(oscillator, 1.0, [0.1], events=events)
+        assert r.status == -1 and text in r.message and len(r.t) > 1
+        assert np.allclose(r["x"], 0.1 * np.cos(10 * r.t), atol=1e-10)
+
+
+def test_profiles_from_before_zero(oscillator):
+    profile = Profile(np.array([-0.5, -0.5 + np.pi / 10]), np.array([2.0, 0.0]), "hold")
+    r = simulate(oscillator, (-0.5, 0.5), [0.0], inputs=profile)
+    after = r.t > -0.5 + np.pi / 10
+    assert r.t[-1] == 0.5 and np.allclose(
+        r["x"][after], 0.04 * np.cos(10 * (r.t[after] + 0.5 - np.pi / 10)), atol=1e-10
+    )

@@ -259,3 +259,22 @@ def test_reaction_in_a_loop():
     centre = 0.4 * np.stack([-np.sin(a) * dw - np.cos(a) * w**2, np.cos(a) * dw - np.sin(a) * w**2], axis=1)
     wanted = 0.9 * (centre + np.array([0, 9.81])) + pin
     assert np.allclose(support[:, :2], wanted, atol=1e-7)
+
+
+def test_puma_against_another_library():
+    """Pinocchio's accelerations in scipy's integrator."""
+    pin = pytest.importorskip("pinocchio")
+    from scipy.integrate import solve_ivp
+
+    from kane.formats.urdf_write import write_urdf
+
+    m = robots.load("puma560", rotors=False)
+    other = pin.buildModelFromXML(write_urdf(m))
+    data, tau = other.createData(), np.array([3.0, -2.0, 1.0, 0.1, -0.1, 0.05])
+
+    def slope(t, y):
+        return np.concatenate([y[6:], pin.aba(other, data, y[:6], y[6:], tau)])
+
+    run = solve_ivp(slope, (0, 1), [*[0.3] * 6, *[0] * 6], method="DOP853", rtol=1e-10, atol=1e-12)
+    r = simulate(m, 1.0, [0.3] * 6, inputs=tau)
+    assert np.allclose(r.y[:, -1], run.y[:, -1], rtol=1e-7, atol=1e-7)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kane.errors import InputError
 from kane.simulation.dense import interpolate
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -51,7 +52,14 @@ class Watch:
     signs: list[float] = field(default_factory=list)
 
     def value(self, event: Event, t: float, y: Array) -> float:
-        return float(event.function(t, y[: self.nq], y[self.nq : self.nq + self.nu]))
+        try:
+            value = float(event.function(t, y[: self.nq], y[self.nq : self.nq + self.nu]))
+        except Exception as error:
+            text = f"event {event.name!r} raised {type(error).__name__}: {error}"
+            raise InputError(text, name=event.name) from error
+        if math.isnan(value):
+            raise InputError(f"event {event.name!r} gave nan", name=event.name, value=value)
+        return value
 
     def begin(self, t: float, y: Array, slope: Array, h: float) -> None:
         """Signs just after t, so that an event that was handled there is not found again."""

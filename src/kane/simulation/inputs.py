@@ -26,7 +26,7 @@ class Profile:
     def at(self, t: float) -> Array:
         """The inputs at a time."""
         if self.kind == "hold":
-            k = int(np.searchsorted(self.times, t * (1 + 1e-14) + 1e-300, side="right")) - 1
+            k = int(np.searchsorted(self.times, t + 1e-14 * abs(t) + 1e-300, side="right")) - 1
             return np.asarray(self.values[max(k, 0)])
         return np.array([np.interp(t, self.times, column) for column in self.values.T])
 
@@ -141,7 +141,7 @@ def _profile(p: Profile, m: int, names: tuple[str, ...]) -> Source:
     whole = Profile(times, values, p.kind)
 
     def following(t: float) -> float:
-        k = int(np.searchsorted(times, t * (1 + 1e-14) + 1e-300, side="right"))
+        k = int(np.searchsorted(times, t + 1e-14 * abs(t) + 1e-300, side="right"))
         return float(times[k]) if k < len(times) else math.inf
 
     return Source(lambda t, q, u: whole.at(t), p.kind == "hold", following, "profile")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kane.errors import KaneError
+from kane.errors import InputError, KaneError
 from kane.simulation import slots as d
 from kane.simulation.algebra import call, constrained_code
 from kane.simulation.dense import DenseOutput, interpolate
@@ -140,6 +140,8 @@ def run(model: Model, plan: Plan) -> Record:
         _run(model, plan, loop, record, watch)
     except KeyboardInterrupt as error:
         record.stop(f"interrupted at t = {record.time:.9g}", error)
+    except InputError as error:  # of an event
+        record.stop(f"stopped at t = {record.time:.9g}: {error}", error)
     record.nfev, record.rejected = loop.nfev, loop.rejected
     return record
 
@@ -249,7 +251,11 @@ def _acted(model: Model, event: Event, t: float, y: Array, watch: Watch, inputs:
     """The state after an event's action; the energy that it takes or gives counts as work of loads."""
     assert event.action is not None
     nq, n = watch.nq, watch.nq + watch.nu
-    q, u = event.action(t, y[:nq].copy(), y[nq:n].copy())
+    try:
+        q, u = event.action(t, y[:nq].copy(), y[nq:n].copy())
+    except Exception as error:
+        text = f"the action of event {event.name!r} raised {type(error).__name__}: {error}"
+        raise InputError(text, name=event.name) from error
     after = np.concatenate([q, u, y[n:]])
     if model.energy is not None:
         before, now = (sum(model.energy(x, np.array([t]), np.ascontiguousarray(inputs))) for x in (y, after))
