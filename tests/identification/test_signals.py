@@ -5,8 +5,16 @@ import pytest
 
 from identification.arms import fourier, rough, spatial
 from kane.errors import InputError
-from kane.identification.identifier import Identifier
-from kane.identification.signals import differentiated, low_pass, parallel_filter, rate, resampled, sample_time
+from kane.identification.identifier import IdentificationWarning, Identifier
+from kane.identification.signals import (
+    differentiated,
+    encoder_noise,
+    low_pass,
+    parallel_filter,
+    rate,
+    resampled,
+    sample_time,
+)
 
 STEP = 1e-3
 
@@ -45,6 +53,29 @@ def test_differentiated_encoder_has_the_rates_of_the_motion():
     assert np.abs(motion.qdd - qdd[keep]).max() < 1e-2 * np.abs(qdd).max()
     with pytest.raises(InputError, match="several degrees"):
         differentiated(t, q, np.zeros((len(t), 3)), 10.0)
+
+
+def test_encoder_steps_leave_the_noise_that_is_said():
+    rng = np.random.default_rng(0)
+    t = np.arange(0, 40, STEP)
+    smooth = np.sin(2 * t)[:, None] + 0.7 * np.sin(3.3 * t + 1)[:, None]
+    counts = 1e-3
+    q = np.floor(smooth / counts + rng.uniform()) * counts
+    error = differentiated(t, q, q, 20.0).qdd - differentiated(t, smooth, q, 20.0).qdd
+    assert np.isclose(error.std(), encoder_noise(q, STEP, 20.0)[0], rtol=0.3)
+    assert encoder_noise(smooth, STEP, 20.0) == 0
+
+
+def test_coarse_encoders_with_a_high_cutoff_are_told():
+    fit = Identifier(spatial())
+    t, q, qd, qdd = fourier(3, 10_000, 7, amplitude=0.25)
+    tau = fit.model.torque(q, qd, qdd, fit.model.prior)
+    coarse = np.round(q / 1e-3) * 1e-3
+    with pytest.warns(IdentificationWarning) as caught:
+        fit.fit_raw(t, coarse, tau, cutoff=40.0)
+    assert any("Encoder steps make" in str(w.message) and "lower the cutoff" in str(w.message) for w in caught)
+    fit.fit_raw(t, q, tau, cutoff=40.0)
+    assert not [f for f in fit.findings_ if f.kind == "noise"]
 
 
 def test_parallel_filter_keeps_the_relation_exactly():

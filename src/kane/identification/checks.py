@@ -33,12 +33,13 @@ FLAT = 0.1  # then this share of the samples has to be there
 POOR = 0.3  # of the torque's own size: a residual above it calls for the tests of exchanged joints and of degrees
 SLIGHT = 0.02  # of the torque's own size: a residual below it is not looked at for friction
 ALIKE = 0.5  # correlation of a residual with the speed or its sign that speaks of friction
+NOISY = 0.1  # of an acceleration: more noise is told
 TRIAL = 1500  # samples of the trial fits
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """kind: "nan", "time", "units", "swapped": refused; "saturated", "still", "range", "friction": told."""
+    """kind: "nan", "time", "units", "swapped": refused; "saturated", "still", "range", "friction", "noise": told."""
 
     kind: str
     text: str
@@ -356,6 +357,16 @@ def missing_friction(model: TorqueModel, q: Array, qd: Array, qdd: Array, tau: A
                     "friction? Pass friction='all'.", model.joints[j], 0,
                 )  # fmt: skip
                 break
+
+
+def noisy_rates(model: TorqueModel, noise: Array, qdd: Array) -> Iterator[Finding]:
+    """Joints whose accelerations are noise from encoder steps to a share that makes parameters too small."""
+    for joint, own, size in zip(model.joints, noise, qdd.std(axis=0), strict=True):
+        if own > NOISY * size > 0:
+            yield Finding(
+                "noise", f"Encoder steps make {own / size:.0%} of the accelerations of joint {joint!r}: "
+                "parameters will be too small; lower the cutoff.", joint, 0,
+            )  # fmt: skip
 
 
 def _runs(equal: Array) -> tuple[Array, Array]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from kane.equations.base_columns import Rotors
 from kane.errors import ConvergenceError, KaneError, MissingExtraError, UnsupportedError
-from kane.identification.checks import Finding, broken_samples, check_log, moved, refuse
+from kane.identification.checks import Finding, broken_samples, check_log, moved, noisy_rates, refuse
 from kane.identification.consistent import PRIOR, Consistent, consistent_fit, impossible_bodies, nearest_consistent
 from kane.identification.estimate import (
     Estimate,
@@ -23,7 +23,7 @@ from kane.identification.estimate import (
     robust_estimate,
 )
 from kane.identification.factors import Factors, chunk_factors, merged, triangle
-from kane.identification.signals import differentiated, parallel_filter, sample_time
+from kane.identification.signals import differentiated, encoder_noise, parallel_filter, sample_time
 from kane.identification.torque_model import Friction, TorqueModel, torque_model
 from kane.identification.write_back import with_parameters
 from kane.mechanism.model import Mechanism
@@ -120,6 +120,7 @@ class Identifier:
         findings = [f if f.sample is None else replace(f, sample=f.sample + motion.trimmed) for f in found]
         refuse(findings, self.accept)
         step = sample_time(t)
+        findings += noisy_rates(model, encoder_noise(q, step, cutoff), motion.qdd)
         W, thin = parallel_filter(model.regressor(motion.q, motion.qd, motion.qdd), motion.tau, step, cutoff)
         require_samples(model, len(W))
         return self._learn(findings, merged(chunk_factors(*c) for c in chunks_of(W, thin)), None, True)

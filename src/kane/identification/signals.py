@@ -73,6 +73,20 @@ def rate(values: Array, step: float) -> Array:
     return np.asarray(np.gradient(np.asarray(values, dtype=np.float64), step, axis=0, edge_order=2))
 
 
+def encoder_noise(q: Array, step: float, cutoff: float) -> Array:
+    """Standard deviation that encoder steps leave in accelerations below a cutoff, for each column of raw positions.
+
+    White noise of variance s^2 / 12 up to half the sampling rate, differentiated twice: s^2 / 12 2 h (2 pi)^4 fc^5 / 5.
+    """
+    change = np.abs(np.diff(q, axis=0))
+    change[change <= 1e-9 * max(1.0, float(np.abs(q).max(initial=0.0)))] = np.nan
+    s = np.array([np.nanmin(c) if np.isfinite(c).any() else 0.0 for c in change.T])
+    whole = np.abs(change / s - np.round(change / s)) < 0.02  # of positions that are multiples of one step
+    share = whole.sum(axis=0) / np.maximum(np.isfinite(change).sum(axis=0), 1)
+    s = np.where(share > 0.95, s, 0.0)
+    return np.asarray(s * np.sqrt(2.0 * step * (2.0 * np.pi) ** 4 * cutoff**5 / 60.0))
+
+
 def edge(step: float, cutoff: float) -> int:
     """Samples at each end that a filter of this cutoff spoils."""
     return int(np.ceil(1.0 / (cutoff * step)))
