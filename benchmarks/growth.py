@@ -61,7 +61,7 @@ def by_batch() -> Series:
 
 
 def two_threads(n: int = 65536, repeats: int = 9) -> float:
-    """How much faster two threads are than one: inverse dynamics of the PUMA 560 in columns, least wall time of each."""
+    """How much faster two threads are than one: inverse dynamics of the PUMA 560 in columns, least wall times."""
     program = derive_task(robots.load("puma560"), "inverse_dynamics").program
     f = compile_program(program)
     arrays = [np.ascontiguousarray(a.T).T for a in states(program, n)]
