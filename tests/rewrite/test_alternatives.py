@@ -152,7 +152,7 @@ def test_terms_with_a_common_factor_meet_across_a_sum() -> None:
     total = g.sum([g.mul(a, x), g.mul(c, y), d, g.mul(b, x)])
     selection = Selection(g, [total], {})
     assert selection.price == 6
-    assert regroup_sums(g, selection.way, selection.users, pair_table(g, selection.in_use())) == 1
+    assert regroup_sums(g, selection.way, selection.users, pair_table(g, selection.in_use())) >= 1
     anneal(selection, 0, 2000, 0.3)
     assert selection.price == 5
 
