@@ -89,3 +89,6 @@ def test_abbreviation_needs_numbers() -> None:
         abbreviate(explicit_model(robots.load("puma560"), ["m2"]))
     with pytest.raises(InputError, match="tolerance"):
         abbreviate(explicit_model(robots.load("puma560")), 2.0)
+    model = explicit_model(robots.load("two_link"))
+    with pytest.raises(InputError, match="reference"):
+        abbreviate(model, ranges=default_ranges(model, speed=(1, 1), acceleration=(1, 1), reference=(0, 1)))

@@ -100,7 +100,7 @@ def abbreviate(
     """A shorter model.  "certified": |torque error| <= tolerance * reference for every joint over the ranges, proved.
 
     "paper": terms below tolerance of the greatest term of their element, or below a tenth of that of the joint's
-    largest constant term.  effort: how many rounds of exchange the search for the cheapest certified model makes.
+    largest constant term.  ranges: default_ranges(model) where not given.  options: only for "certified".
     Raises InputError when the model has run-time parameters, the tolerance is no share, or limits are missing.
     """
     if model.parameters:
