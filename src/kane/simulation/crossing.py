@@ -27,6 +27,7 @@ def plan_function() -> str:  # noqa: PLR0915 (straight code)
     slope = e(f"fdiv double {e(f'fsub double {p}, {p1}')}, {e(f'fsub double %t, {t1}')}")
     earlier = e(f"fdiv double {e(f'fsub double {p1}, {p2}')}, {e(f'fsub double {t1}, {t2}')}")
     bend = e(f"fdiv double {e(f'fsub double {slope}, {earlier}')}, {e(f'fsub double %t, {t2}')}")
+    bend = e(f"select i1 {e(f'fcmp uno double {bend}, {bend}')}, double 0.0, double {bend}")  # two steps only
     gap = e(f"fsub double %t, {t1}")
     rate = e(f"call double @llvm.fma.f64(double {bend}, double {gap}, double {slope})")  # of the parabola at t
     four = e(f"fmul double {e(f'fmul double {bend}, {p}')}, 4.0")
