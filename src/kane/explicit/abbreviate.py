@@ -114,11 +114,17 @@ def abbreviate(
         )
     if ranges is None:
         ranges = default_ranges(model)
-    return (
-        _by_paper(model, tolerance, ranges)
-        if rule == "paper"
-        else _certified(model, tolerance, ranges, options or Options())
-    )
+    for name, reference in zip(model.coordinates, ranges.reference, strict=True):
+        if reference <= 0:
+            raise InputError(
+                f"The reference torque of {name!r} is {reference}; the tolerance is a share of it.",
+                name=name,
+                value=reference,
+                remedy="Give a positive reference.",
+            )
+    if rule == "paper":
+        return _by_paper(model, tolerance, ranges)
+    return _certified(model, tolerance, ranges, options or Options())
 
 
 def _by_paper(model: ExplicitModel, tolerance: float, ranges: Ranges) -> Abbreviated:
@@ -255,7 +261,7 @@ def _search(
             excess = np.array([c.bound for c in proved]) / limit
             if np.all(excess <= 1):
                 return operations(model, form, units, kept), kept, proved
-        budget = np.where(excess > 1, budget / excess * 0.995, budget)
+        budget = budget * 0.995 / np.maximum(excess, 0.995)
 
 
 def _model_of(model: ExplicitModel, form: Absolute) -> ExplicitModel:
