@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import os
 import re
@@ -16,13 +18,18 @@ import pytest
 
 from kane.api.robot import load
 from kane.equations.derive import derive_task
+from kane.explicit.model import explicit_model
+from kane.explicit.program import program
 from kane.graph.evaluate import evaluate
 from kane.mechanism.model import Geometry
-from kane.report import Given, Options, build_report, render
+from kane.report import Given, Options, build_report, recording, render
 from kane.report.render import embedded
+from kane.report.sections.collada import collada_triangles
+from kane.report.sections.maps import maps
 from kane.report.sections.meshes import Mesh, find_meshes, thinned
 from kane.report.sections.motion import torque_split, trajectory
 from kane.report.sections.poles import poles
+from kane.simulation.simulate import simulate
 
 QUICK = Options(tolerances=(), targets=("c",), base=False)
 
@@ -54,9 +61,6 @@ def test_nothing_is_fetched(page):
 
 
 def test_every_script_of_the_page_is_in_its_policy(page):
-    import base64
-    import hashlib
-
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1].replace("&#39;", "'")
     scripts = re.findall(r"<script>(.*?)</script>", page, re.S)
     assert len(scripts) > 5
@@ -124,7 +128,7 @@ def test_checks_that_failed_are_said_to_have_failed():
         {"name": "left", "value": 0.0, "tolerance": 0.0, "ok": True, "note": "not checked: no library"},
     ]
     text = render(build_report(m, replace(QUICK, steps=False, explicit=False), Given(checks=checks)))
-    assert "1 checks passed" in text and "1 failed" in text
+    assert "1 check passed" in text and "1 failed" in text
     assert re.search(r"wrong.*?failed", text) and "not checked" in text and "no library" in text
 
 
@@ -203,3 +207,72 @@ def test_poles_say_what_they_mean():
     assert [r.verdict for r in rows] == ["unstable", "stable", "stable", "on the limit"]
     assert float(rows[1].frequency) == pytest.approx(3 / (2 * np.pi), rel=1e-3)
     assert float(rows[1].damping) == pytest.approx(1 / np.sqrt(10), rel=1e-2)
+
+
+def test_maps_have_the_values_of_the_mass_matrix_and_of_gravity():
+    m = load("puma560").mechanism
+    data = maps(m, {}).data
+    assert [item["name"] for item in data["items"]] == data["names"] and len(data["names"]) == 6
+    n, item = data["cells"], data["items"][1]
+    q = np.zeros(6)
+    M, g = (derive_task(m, task).program for task in ("mass_matrix", "gravity_forces"))
+    low_x, high_x, low_y, high_y = item["range"]
+    for row, column in ((0, 0), (3, 30), (n - 1, 7)):
+        q[item["x"]] = low_x + (high_x - low_x) * (column + 0.5) / n
+        q[item["y"]] = low_y + (high_y - low_y) * (row + 0.5) / n
+        values = (next(iter(evaluate(M, {"q": q}).values()))[1, 1], next(iter(evaluate(g, {"q": q}).values()))[1])
+        for packed, expected in zip(item["maps"], values, strict=True):
+            cell = base64.b64decode(packed["cells"])[row * n + column]
+            found = packed["low"] + (packed["high"] - packed["low"]) * cell / 255
+            assert found == pytest.approx(expected, abs=0.004 * (packed["high"] - packed["low"]) + 1e-4)
+    assert data["items"][0]["maps"][1]["low"] == data["items"][0]["maps"][1]["high"] == 0
+
+
+def test_the_explicit_model_is_counted_beside_the_recursion():
+    m = load("scara").mechanism
+    model = explicit_model(m)
+    text = render(build_report(m, Options(tolerances=(), targets=("c",), steps=False, base=False)))
+    section = re.search(r'<section id="counts".*?</section>', text, re.S)[0]
+    assert re.search(rf"explicit model</td>.*?>{program(model).counts.total}<", section)
+
+
+COLLADA = """<?xml version="1.0"?>
+<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema">
+<asset><unit meter="0.001"/><up_axis>{up}</up_axis></asset>
+<library_geometries><geometry id="g"><mesh>
+<source id="p"><float_array id="a" count="12">0 0 0 1000 0 0 1000 1000 0 0 1000 0</float_array></source>
+<vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+<polylist count="1"><input semantic="VERTEX" source="#v" offset="0"/><input semantic="NORMAL" source="#p" offset="1"/>
+<vcount>4</vcount><p>0 0 1 0 2 0 3 0</p></polylist></mesh></geometry></library_geometries>
+<library_visual_scenes><visual_scene id="s"><node><rotate>0 0 1 90</rotate><translate>0 0 500</translate>
+<node><instance_geometry url="#g"/></node></node></visual_scene></library_visual_scenes></COLLADA>"""
+
+
+def test_collada_files_are_placed_in_metres_with_z_upwards():
+    """A square of 1000 mm: turned by 90 degrees about z, then moved along z."""
+    corners, triangles = collada_triangles(COLLADA.format(up="Z_UP").encode())
+    assert triangles.shape == (2, 3)
+    square = {(0, 0, 0.5), (0, 1, 0.5), (-1, 1, 0.5), (-1, 0, 0.5)}
+    assert {tuple(np.round(c, 9) + 0.0) for c in corners} == square
+    turned, _ = collada_triangles(COLLADA.format(up="Y_UP").encode())
+    assert np.allclose(turned, np.stack([corners[:, 0], -corners[:, 2], corners[:, 1]], 1))
+
+
+@pytest.mark.parametrize("bad", (b"", b"<a>", b"<COLLADA/>", b"<!DOCTYPE a [<!ENTITY b 'c'>]><a/>", b"\xff\xfe"))
+def test_bad_mesh_files_are_left_out(tmp_path, bad):
+    (tmp_path / "x.dae").write_bytes(bad)
+    m = load("two_link").mechanism
+    m = m.replace_link(replace(m.links[1], geometry=(Geometry("mesh", file="x.dae"),)))
+    assert find_meshes(m, tmp_path) == {}
+
+
+def test_a_run_is_recorded():
+    m = load("two_link").mechanism
+    run = simulate(m, 0.5, [0.3, 0.2])
+    record = recording(run)
+    assert record.q.shape == (2, len(record.t)) and record.t[-1] == pytest.approx(0.5)
+    assert np.allclose(record.q[:, -1], run.q[:, -1])
+    titles = [p.title for p in record.plots]
+    assert titles[:3] == ["Coordinates", "Speeds", "Energy"]
+    text = render(build_report(m, QUICK, Given(runs=(run,))))
+    assert "Simulation" in text

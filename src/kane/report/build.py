@@ -22,6 +22,7 @@ from kane.report.page import Live, Page, Section
 from kane.report.sections.base import base
 from kane.report.sections.equations import code, task_pages
 from kane.report.sections.explicit import Explicit, explicit, no_explicit
+from kane.report.sections.maps import maps
 from kane.report.sections.meshes import find_meshes
 from kane.report.sections.motion import Motions, motions, recording, torque_split
 from kane.report.sections.numbers import counts, verification
@@ -95,18 +96,20 @@ def build_report(
     progress("draw")
     meshes = find_meshes(mechanism, _folder(mechanism, o))
     sections: list[Section] = [overview(mechanism), scene(mechanism, meshes, o.start)]
-    sections.append(counts(mechanism.name, derived, g.methods))
+    model = _explicit(mechanism, o, g, progress)
+    sections.append(counts(mechanism.name, derived, g.methods, model.counts if model else ()))
     if g.checks:
         sections.append(verification(g.checks))
     if o.steps:
         progress("Kane's steps")
         sections.append(_steps(mechanism))
-    if o.explicit:
-        progress("explicit model")
-        sections.append(_explicit(mechanism, o, g, progress))
+    if model is not None:
+        sections.append(model)
     sections.append(task_pages(derived))
     progress("torque along a trajectory")
     sections.append(_motions(mechanism, derived, g))
+    progress("maps over the workspace")
+    sections.append(maps(mechanism, derived))
     if g.linear is not None:
         sections.append(poles(g.linear))
     if o.base:
@@ -138,7 +141,10 @@ def _steps(mechanism: Mechanism) -> KaneSteps:
     return kane_steps(work_out(kane_equations(mechanism)))
 
 
-def _explicit(mechanism: Mechanism, o: Options, g: Given, progress: Progress) -> Explicit:
+def _explicit(mechanism: Mechanism, o: Options, g: Given, progress: Progress) -> Explicit | None:
+    if not o.explicit:
+        return None
+    progress("explicit model")
     n = len(find_coordinates(mechanism).names)
     if n > LARGEST_EXPLICIT:
         return no_explicit(f"The explicit form of {n} coordinates is too long to read; the equations are recursive.")

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from kane.report.page import Page
 
-SCRIPTS = ("core", "mathml", "plots", "kinematics", "scene", "steps", "explicit", "motion", "live")
+SCRIPTS = ("core", "mathml", "plots", "kinematics", "scene", "steps", "explicit", "maps", "motion", "live")
 
 
 def render(page: Page) -> str:

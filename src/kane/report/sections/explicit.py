@@ -15,6 +15,7 @@ from kane.explicit.model import ExplicitModel
 from kane.explicit.program import program
 from kane.explicit.ranges import Ranges
 from kane.explicit.significance import significance
+from kane.graph.program import OperationCounts
 from kane.kinematics.coordinates import find_coordinates
 from kane.kinematics.tree import build_tree
 from kane.mechanism.formula import Formula
@@ -42,6 +43,7 @@ class Explicit:
     levels: int
     left_out: str = ""
     no_levels: str = ""
+    counts: tuple[tuple[str, OperationCounts], ...] = ()
 
 
 def no_explicit(why: str) -> Explicit:
@@ -59,7 +61,7 @@ def explicit(
     """
     table = _Angles()
     links = constant_links(model)
-    counts = program(model).counts
+    exact = program(model).counts
     data = {
         "coordinates": list(model.coordinates), "symbols": list(model.symbol_names), "turns": list(model.turns),
         "columns": [list(pair) for pair in model.b_columns],
@@ -71,7 +73,7 @@ def explicit(
             for c in model.constants
         ],
         "names": sorted({a.name for a in model.atoms.atoms if a.formula.op == "name"}),
-        "levels": [_exact(model, table, counts.as_dict()), *(_level(level, table) for level in levels)],
+        "levels": [_exact(model, table, exact.as_dict()), *(_level(level, table) for level in levels)],
         "significance": _shares(model, ranges),
         "ranges": _limits(model, ranges),
     }  # fmt: skip
@@ -85,7 +87,10 @@ def explicit(
         *(("Dependence", str(d)) for d in model.dependences),
     )  # fmt: skip
     reduction = tuple((name, f"{n} fewer") for name, n in report.removed.items())
-    return Explicit(data, summary, reduction, model.notes, len(levels), "", no_levels)
+    rules = {"certified": "certified", "paper": "by the paper's rule"}
+    counted = [(f"explicit model, {100 * x.tolerance:g} % {rules[x.rule]}", x.counts) for x in levels]
+    counts = (("explicit model", exact), *counted)
+    return Explicit(data, summary, reduction, model.notes, len(levels), "", no_levels, counts)
 
 
 class _Angles:

@@ -1,4 +1,4 @@
-"""Triangle meshes for drawing: STL and OBJ files, thinned by clustering vertices and packed into 16-bit integers."""
+"""Triangle meshes for drawing (STL, OBJ, Collada), thinned by clustering vertices and packed into 16-bit integers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kane.mechanism.model import Mechanism
+from kane.report.sections.collada import collada_triangles
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 BUDGET = 400_000  # bytes of all meshes in a page, before base64
@@ -63,13 +64,15 @@ def _find(name: str, folder: Path | None) -> Path | None:
 
 
 def _read(path: Path) -> Mesh | None:
-    """The mesh of an STL or OBJ file; None for other kinds and for files that are not what they say."""
+    """The mesh of an STL, OBJ or Collada file; None for other kinds and for files that are not what they say."""
     try:
         if path.suffix.lower() == ".stl":
             return _stl(path.read_bytes())
+        if path.suffix.lower() == ".dae":
+            return _merged(*collada_triangles(path.read_bytes()))
         if path.suffix.lower() == ".obj":
             return _obj(path.read_text(encoding="utf-8", errors="replace"))
-    except (OSError, ValueError, IndexError, struct.error):
+    except (OSError, ValueError, LookupError, SyntaxError, struct.error):
         return None
     return None
 

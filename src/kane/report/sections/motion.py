@@ -145,19 +145,12 @@ def trajectory(mechanism: Mechanism) -> tuple[Array, Array, Array, Array]:
 
     q = middle + a sin(w t + phase), with different w, and a so small that |q| and |qd| stay within half the limits.
     """
-    c = find_coordinates(mechanism)
-    limits: dict[str, Limits] = {}
-    for joint in mechanism.joints:
-        names = joint_type(joint).coordinates(joint)
-        if len(names) == 1:
-            limits[names[0]] = joint.limits
+    c, limits = find_coordinates(mechanism), _limits(mechanism)
     t = np.linspace(0.0, SECONDS, POINTS)
     rows = []
-    for k, (name, angle) in enumerate(zip(c.names, c.angles, strict=True)):
+    ranges = coordinate_ranges(mechanism)
+    for k, (name, angle, (lower, upper)) in enumerate(zip(c.names, c.angles, ranges, strict=True)):
         own = limits.get(name, Limits())
-        reach = math.pi if angle else 0.5
-        lower = own.lower if own.lower is not None and math.isfinite(own.lower) else -reach
-        upper = own.upper if own.upper is not None and math.isfinite(own.upper) else reach
         w = 2 * math.pi / SECONDS * (1 + k % 3)
         size = min((upper - lower) / 4, 1.0 if angle else 0.25)
         if own.velocity is not None and math.isfinite(own.velocity):
@@ -167,6 +160,24 @@ def trajectory(mechanism: Mechanism) -> tuple[Array, Array, Array, Array]:
         rows.append((middle + size * np.sin(phase), size * w * np.cos(phase), -size * w * w * np.sin(phase)))
     q, qd, qdd = (np.stack(x, axis=-1) if rows else np.zeros((POINTS, 0)) for x in zip(*rows, strict=True))
     return t, q, qd, qdd
+
+
+def _limits(mechanism: Mechanism) -> dict[str, Limits]:
+    """Limits by coordinate, of joints with one."""
+    named = [(joint_type(joint).coordinates(joint), joint.limits) for joint in mechanism.joints]
+    return {names[0]: limits for names, limits in named if len(names) == 1}
+
+
+def coordinate_ranges(mechanism: Mechanism) -> list[tuple[float, float]]:
+    """Limits of each coordinate; where there are none the whole turn, or half a metre to each side."""
+    c, limits = find_coordinates(mechanism), _limits(mechanism)
+    result = []
+    for name, angle in zip(c.names, c.angles, strict=True):
+        own, reach = limits.get(name, Limits()), math.pi if angle else 0.5
+        lower = own.lower if own.lower is not None and math.isfinite(own.lower) else -reach
+        upper = own.upper if own.upper is not None and math.isfinite(own.upper) else reach
+        result.append((lower, upper))
+    return result
 
 
 def friction(mechanism: Mechanism, qd: Array) -> Array:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from kane.equations.derive import Derived
+from kane.graph.program import OperationCounts
 from kane.robots.literature import published
 
 _Row = tuple[str, str, int | None, int | None, int, int | None, int | None, bool]
@@ -65,8 +66,16 @@ class Verification:
     failed: int
 
 
-def counts(robot: str, derived: Mapping[str, Derived], methods: Sequence[Mapping[str, Any]] = ()) -> Counts:
-    """Ours, other methods of ours (rows as in `kane counts --json`), and what was published for this robot."""
+def counts(
+    robot: str,
+    derived: Mapping[str, Derived],
+    methods: Sequence[Mapping[str, Any]] = (),
+    explicit: Sequence[tuple[str, OperationCounts]] = (),
+) -> Counts:
+    """Ours, other methods of ours (rows as in `kane counts --json`), and what was published for this robot.
+
+    explicit: of inverse dynamics by the explicit model, exact and abbreviated.
+    """
     tasks = []
     for task, made in derived.items():
         c = made.program.counts
@@ -75,6 +84,10 @@ def counts(robot: str, derived: Mapping[str, Derived], methods: Sequence[Mapping
             if row["task"] == task and row["method"] != made.method:
                 o = row["counts"]
                 rows.append(("kane", row["method"], o["mul"], o["add"], o["total"], o["div"], o["trig"], True))
+        named = {row[1] for row in rows}
+        for method, c in explicit if task == "inverse_dynamics" else ():
+            if method not in named:
+                rows.append(("kane", method, c.mul, c.add, c.total, c.div, c.trig, True))
         rows += [(p.source, p.method, p.mul, p.add, p.total, None, None, False) for p in published(robot, task)]
         largest = max(row[4] for row in rows) or 1
         tasks.append((task, tuple(Count(*row, share=row[4] / largest) for row in rows)))

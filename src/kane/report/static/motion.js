@@ -13,7 +13,7 @@
       ? el("select", { onchange: () => { choice = select.selectedIndex; draw(); } }, ...spec.choices.map((c) => el("option", { text: c.label })))
       : null;
     const space = el("div", { class: "plot" }), legend = el("ul", { class: "legend" });
-    const title = el("figcaption", {}, spec.title + (spec.unit ? ", " + spec.unit : "") + " ", ...(select ? [el("label", {}, "of ", select)] : []));
+    const title = el("figcaption", {}, spec.title, ...(select ? [" ", el("label", {}, "of ", select)] : []), spec.unit ? ` (${spec.unit})` : "");
     holder.append(el("figure", {}, title, space, legend));
     function draw() {
       const { series } = spec.choices[choice];
@@ -22,9 +22,9 @@
       const axis = { stroke: kane.color("quiet"), grid: { stroke: kane.color("line"), width: 1 }, ticks: { stroke: kane.color("line") } };
       const wide = Math.max(space.clientWidth, 200);
       chart = new uPlotModule.default({
-        width: wide, height: 260, scales: { x: { time: false } }, legend: { show: false }, cursor: { y: false },
-        axes: [{ ...axis, label: "t, s", labelSize: 22 }, { ...axis, size: 64 }],
-        series: [{}, ...series.map(([name], k) => ({ label: name, stroke: colour(k), width: name === "total" ? 2.4 : 1.6, dash: DASHES[k % 6] }))],
+        width: wide, height: 260, scales: { x: { time: false } }, pxAlign: 0, legend: { show: false }, cursor: { y: false },
+        axes: [{ ...axis, label: "t, s", size: 30, labelSize: 20, labelGap: 0 }, { ...axis, size: 64 }],
+        series: [{}, ...series.map(([name], k) => ({ label: name, stroke: colour(k), width: name === "total" ? 2.4 : 1.6, dash: name === "total" ? [] : DASHES[k % 6] }))],
         hooks: { setCursor: [(u) => u.cursor.idx !== null && u.cursor.left >= 0 && onCursor(u.cursor.idx)] },
       }, [recording.t, ...series.map((s) => s[1])], space);
       const canvas = space.querySelector("canvas");
@@ -33,7 +33,7 @@
       series.forEach(([name, values], k) => {
         const known = values.filter((x) => x !== null);
         const swatch = el("i", { "aria-hidden": "true" });
-        swatch.style.borderTop = `3px ${k % 6 === 0 || k % 6 === 5 ? "solid" : k % 2 ? "dashed" : "dotted"} ${colour(k)}`;
+        swatch.style.borderTop = `3px ${name === "total" || k % 6 === 0 || k % 6 === 5 ? "solid" : k % 2 ? "dashed" : "dotted"} ${colour(k)}`;
         legend.append(el("li", {}, swatch, el("bdi", { text: name }), el("span", { class: "value", text: ` ${kane.number(Math.min(...known), 3)} … ${kane.number(Math.max(...known), 3)}` })));
       });
     }

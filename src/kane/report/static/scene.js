@@ -258,7 +258,7 @@
       const centre = new THREE.Vector3(...low.map((x, i) => (x + high[i]) / 2));
       const extent = Math.max(Math.hypot(...low.map((x, i) => high[i] - x)), 0.6 * size);
       orbit.target.copy(centre);
-      camera.position.copy(centre).add(new THREE.Vector3(1.15, -1.7, 0.95).multiplyScalar(0.82 * extent));
+      camera.position.copy(centre).add(new THREE.Vector3(1.15, -1.7, 0.95).multiplyScalar(0.95 * extent));
       grid.position.z = Math.min(low[2], 0) - 0.002 * size;
       camera.near = extent / 100;
       camera.far = extent * 100;
