@@ -60,7 +60,7 @@ def phi(count, t):
     return run.y[:, -1]
 
 
-@pytest.mark.parametrize("count", [2, 5])
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
 def test_windows_through_singular_configurations(count):
     """All windows lie flat at phi = k pi, where each could fold the other way."""
     s, q, u = sim.n_four_bar(count)
@@ -79,12 +79,19 @@ def test_windows_through_singular_configurations(count):
         )
 
 
-@pytest.mark.parametrize("rtol", [1e-10, 1e-9, 1e-8, 1e-7])
+@pytest.mark.parametrize("rtol", [1e-12, 1e-10, 1e-9, 1e-8, 1e-7])
 def test_passages_at_other_tolerances(rtol):
     s, q, u = sim.n_four_bar(2)
     r = simulate(s, 5.0, q, u, rtol=rtol, atol=rtol / 100)
     assert r.success and np.abs(r.q[3:]).max() < 1e-6
-    assert abs(r.q[0, -1] - phi(2, 5.0)[0]) < 1e4 * rtol
+    assert abs(r.q[0, -1] - phi(2, 5.0)[0]) < 1e4 * rtol + 1e-9
+
+
+@pytest.mark.parametrize("start", [0.03, -0.03, -0.01, -0.001])
+def test_starts_near_a_singular_configuration(start):
+    s, _, _ = sim.n_four_bar(2)
+    r = simulate(s, 3.0, [start] * 3 + [0] * 2, [-5.0] * 3 + [0] * 2)
+    assert r.success and np.ptp(r.q[:3, -1]) < 1e-9 and np.abs(r.q[3:]).max() < 1e-8 and r.energy_error < 1e-9
 
 
 @pytest.mark.sweep

@@ -9,12 +9,12 @@ from kane.simulation.slots import CROSSING, NFEV, PIVOT, PIVOT_1, PIVOT_2, PIVOT
 def plan_function() -> str:  # noqa: PLR0915 (straight code)
     """A step size that keeps the stages away from a singular configuration of the constraints.
 
-    The smallest pivot falls to zero there; its zero, by the parabola through three steps, is put into a gap between
-    the nodes of the stages, 0.3333 to 0.6 or 0.6513 to 0.8571 of the step, and a step that would end near it is
-    halved.  CROSSING is the error that a crossing step may have, relative to the tolerances: near the singular
-    configuration rounding is amplified.
+    The smallest pivot falls to zero there; its zero, by the parabola through three steps and a look ahead, is put into
+    a gap between the nodes of the stages (0 to 0.0526, 0.1183 to 0.25, 0.3333 to 0.6 or 0.6513 to 0.8571 of the step),
+    and a step that would end near it is halved.  CROSSING is the error that a step may have, relative to the
+    tolerances: near the singular configuration rounding is amplified.
     """
-    low, high = DOUBLE.literal(0.4665), DOUBLE.literal(0.754)
+    high = DOUBLE.literal(0.754)
     e = Emitter()
     pivot, rtol = e.load("%control", PIVOT), e.load("%control", RTOL)
     noisy = e(f"fcmp olt double {pivot}, {DOUBLE.literal(0.2)}")
@@ -67,11 +67,13 @@ def plan_function() -> str:  # noqa: PLR0915 (straight code)
     x = e(f"fdiv double {d}, %h")
     far = e(f"fcmp oge double {x}, {DOUBLE.literal(1.4)}")
     beyond = e(f"fcmp ogt double {x}, {high}")
-    later = e(f"fcmp ogt double {x}, {low}")
-    crossing = e(f"select i1 {later}, double {e(f'fdiv double {d}, {high}')}, double {e(f'fdiv double {d}, {low}')}")
+    crossing = e(f"fdiv double {d}, {high}")
+    for place in (0.4665, 0.184, 0.026):  # the earlier the place, the wider for its distance
+        fits = e(f"fcmp ole double {x}, {DOUBLE.literal(place)}")
+        crossing = e(f"select i1 {fits}, double {e(f'fdiv double {d}, {DOUBLE.literal(place)}')}, double {crossing}")
     near = e(f"select i1 {beyond}, double {e(f'fmul double {d}, 0.5')}, double {crossing}")
     chosen = e(f"select i1 {far}, double %h, double {near}")
-    allowed = e(f"fdiv double {DOUBLE.literal(1e-9)}, {e.load('%control', RTOL)}")
+    allowed = e(f"fdiv double {DOUBLE.literal(1e-8)}, {e.load('%control', RTOL)}")
     allowed = e(f"select i1 {e(f'fcmp ogt double {allowed}, 1.0')}, double {allowed}, double 1.0")
     e.store(e(f"select i1 {beyond}, double {some}, double {allowed}"), "%control", CROSSING)
     ok = e(f"fcmp ogt double {chosen}, {e(f'fmul double %h, {DOUBLE.literal(1e-3)}')}")

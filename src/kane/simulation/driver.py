@@ -90,8 +90,7 @@ def _adaptive() -> str:  # noqa: PLR0915 (one loop, read from top to bottom)
     e.do(f"br i1 {seen}, label %pivots, label %step")
     e.do("pivots:")
     now = e.load(e.load("%control", PIVOT_AT, "ptr"), 0)
-    for slot, value in ((PIVOT, now), (PIVOT_1, now), (PIVOT_2, now), (T_1, begin), (T_2, begin)):
-        e.store(value, "%control", slot)
+    e.store(now, "%control", PIVOT)
     e.do("br label %step")
     # one accepted step
     e.do("step:")

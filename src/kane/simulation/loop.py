@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -73,6 +74,7 @@ class Loop:
         i[d.COLUMNS], i[d.STRIDE], i[d.CAPACITY], i[d.WANT_DENSE] = columns, self.stride, capacity, dense
         i[d.QUATERNIONS], i[d.FRESH] = self.table.ctypes.data, 1
         i[d.PIVOT_AT] = field.pivot
+        self.control[[d.PIVOT_1, d.PIVOT_2]] = np.nan
 
     @property
     def t(self) -> float:
@@ -82,6 +84,11 @@ class Loop:
     def y(self) -> Array:
         """The state now; a view."""
         return self.work[: self.size].reshape(self.shape)
+
+    @property
+    def pivot(self) -> float | None:
+        """The smallest relative pivot of the constraints at the last step; None without constraints."""
+        return float(self.control[d.PIVOT]) if self.field.pivot else None
 
     @property
     def nfev(self) -> int:
@@ -95,6 +102,7 @@ class Loop:
         """Go on from another time or state, or with other inputs."""
         self.control[d.T] = t
         if y is not None:
+            self.control[[d.PIVOT_1, d.PIVOT_2]] = np.nan
             self.work[: self.size] = np.asarray(y).reshape(-1)
         if h is not None:
             self.control[d.H] = h
@@ -123,7 +131,24 @@ class Loop:
             h1 = max(1e-6, h0 * 1e-3) if not steep > 1e-15 else (0.01 / steep) ** (1 / 8)
             wanted = min(100 * h0, h1)
             wanted = wanted if math.isfinite(wanted) and wanted > 0 else 1e-6
+            wanted = max(wanted, self._ahead(t, f0))
         self.control[d.H] = min(wanted, t_end - t, self.accuracy.max_step)
+
+    def _ahead(self, t: float, f0: Array) -> float:
+        """How the pivot falls near a singular configuration, told to the loop; a step that goes over it (0: nothing)."""
+        if not self.field.pivot:
+            return 0.0
+        cell, y = ctypes.c_double.from_address(self.field.pivot), self.y.copy()
+        self.slope(t, y)
+        now, speed = cell.value, float(np.abs(f0[: len(f0) // 2]).max(initial=0.0))
+        if not (now < 0.1 and speed > 0):
+            return 0.0
+        small = 1e-2 * now / speed
+        self.slope(t + small, y + small * f0)
+        rate = (cell.value - now) / small
+        for pivot, time, back in ((d.PIVOT_1, d.T_1, 1), (d.PIVOT_2, d.T_2, 2)):
+            self.control[[pivot, time]] = now - rate * back * small, t - back * small
+        return 0.25 / speed
 
     def advance(self, t_end: float) -> tuple[int, Steps]:
         """Run until t_end or until the buffer is full: status of driver.py, accepted steps."""

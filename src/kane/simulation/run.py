@@ -196,7 +196,13 @@ def _segment(model: Model, plan: Plan, loop: Loop, record: Record, watch: Watch 
         slow = status == d.FULL and loop.t - begin < STALL * (plan.t_end - plan.t0) * len(steps.t)
         stalled = stalled + len(steps.t) if slow else 0
         if stalled > PATIENCE:
-            what = f"no progress with steps of {_h(loop):.1e} s (stiff runs want BDF or IDA)"
+            pivot = loop.pivot
+            why = (
+                "stiff runs want BDF or IDA"
+                if pivot is None or pivot > 0.02
+                else (f"the constraints are nearly singular here, smallest pivot {pivot:.1e}; start farther from there")
+            )
+            what = f"no progress with steps of {_h(loop):.1e} s ({why})"
             record.stop(f"stopped at t = {loop.t:.9g}: {what}; fastest: {_fastest(model, loop)}")
             return False
         if status != d.FULL:
