@@ -87,8 +87,6 @@ class Reader:
             return total
         power = 1
         base = node
-        if node.tag == "msup" and node[1].text == "\u2032":
-            return self.names[key(node[0]) + "'"]
         if node.tag == "msup":
             base, power = node[0], self._inside(node[1])
         if base.tag == "mi" and base.text in FUNCTIONS:

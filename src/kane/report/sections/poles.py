@@ -45,5 +45,6 @@ def _pole(x: complex, small: float) -> Pole:
     size = abs(x)
     verdict = "stable" if x.real < -small else "unstable" if x.real > small else "on the limit"
     frequency = f"{abs(x.imag) / (2 * math.pi):.4g}" if abs(x.imag) > small else ""
-    damping = f"{-x.real / size:.3g}" if size > small else ""
-    return Pole(f"{x.real:.6g}", f"{x.imag:.6g}", frequency, damping, verdict)
+    damping = f"{0.0 if abs(x.real) <= small else -x.real / size:.3g}" if size > small else ""
+    real, imaginary = (0.0 if abs(part) <= small else part for part in (x.real, x.imag))
+    return Pole(f"{real:.6g}", f"{imaginary:.6g}", frequency, damping, verdict)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from kane.equations.steps import Step, Steps
 from kane.equations.terms import Terms
-from kane.kinematics.points import Mixed, Points
+from kane.kinematics.points import Mixed, Points, position
 
 EXPLAINED = {
     1: "Bodies with their masses, mass centres and inertias.",
@@ -75,8 +75,18 @@ def _table(step: Step, p: Points) -> dict[str, Any]:
             cells = [_vector(p, t, column[r]) for column in columns if isinstance(column, list)]
             rows.append([f"r = {r + 1} ({speed})", *cells])
         return {"headers": ["", *({"n": name} for name in names)], "rows": rows, "wide": True}
+    if step.number == 1:
+        bodies = [
+            [row[0], {"f": row[1]}, _vector(p, t, position(p, b.station)), _moments(row[3])]
+            for row, b in zip(step.rows, p.bodies, strict=True)
+        ]
+        return {"headers": list(step.headers), "rows": bodies}
     table = [[_cell(step, k, x) for k, x in enumerate(row)] for row in step.rows]
     return {"headers": list(step.headers), "rows": table}
+
+
+def _moments(text: str) -> Any:
+    return text if text == "particle" else {"l": text.split(", ")}
 
 
 def _printer(p: Points) -> Terms:
@@ -95,7 +105,7 @@ def _vector(p: Points, t: Terms, value: Any) -> dict[str, Any]:
     }
 
 
-_FORMULA_COLUMNS = {1: (1,), 6: (2,), 7: (2,), 8: (0,), 9: (1,), 2: (0,)}
+_FORMULA_COLUMNS = {6: (2,), 7: (2,), 8: (0,), 9: (1,), 2: (0,)}
 
 
 def _cell(step: Step, column: int, text: str) -> Any:

@@ -26,31 +26,26 @@
   const own = (table, key) => (Object.hasOwn(table, key) ? table[key] : undefined);
   const letter = (text) => own(GREEK, text) || text;
   kane.name = function (text) {
-    let name = text, prime = "";
-    if (/'$/.test(name)) { prime = "′"; name = name.slice(0, -1); }
-    if (/_dot$/.test(name)) { prime = "˙"; name = name.slice(0, -4); }
+    const rate = /('|_dot)$/.test(text), name = text.replace(/('|_dot)$/, "");
     const found = name.match(/^(\p{L}+)(\d*)((?:[_^](?:\{[^{}]*\}|[^_^{}]+))*)$/u);
-    if (!found) return withMark(mi(name), prime);
+    if (!found) return rate ? accent(mi(name), "˙") : mi(name);
     const scripts = [...found[3].matchAll(/([_^])(\{[^{}]*\}|[^_^{}]+)/g)];
     const [base, dot] = own(DOTTED, found[1]) || [letter(found[1]), ""];
     let node = mi(base);
-    if (dot) node = accent(node, dot);
+    if (dot) node = accent(node, rate ? "¨" : dot);
+    else if (rate) node = accent(node, "˙");
     const of = (mark) => scripts.filter((s) => s[1] === mark).map((s) => letter(s[2].replace(/^\{|\}$/g, "")));
     const below = (found[2] ? [found[2]] : []).concat(of("_")), above = of("^");
     const list = (parts) => row(...parts.flatMap((p, k) => (k ? [mo(","), mi(p)] : [mi(p)])));
     if (below.length && above.length) node = m("msubsup", node, list(below), list(above));
     else if (below.length) node = m("msub", node, list(below));
     else if (above.length) node = m("msup", node, list(above));
-    return withMark(node, prime);
+    return node;
   };
   function accent(node, mark) {
     const over = m("mover", node, mo(mark));
     over.setAttribute("accent", "true");
     return over;
-  }
-  function withMark(node, mark) {
-    if (!mark) return node;
-    return mark === "˙" ? accent(node, mark) : m("msup", node, mo(mark));
   }
 
   // Formulas as text -> tree.  `symbols`: names that are taken whole, whatever characters they hold.

@@ -23,7 +23,7 @@
       const wide = Math.max(space.clientWidth, 200);
       chart = new uPlotModule.default({
         width: wide, height: 260, scales: { x: { time: false } }, pxAlign: 0, legend: { show: false }, cursor: { y: false },
-        axes: [{ ...axis, label: "t, s", size: 30, labelSize: 20, labelGap: 0 }, { ...axis, size: 64 }],
+        axes: [{ ...axis, label: "t, s", size: 30, labelSize: 20, labelGap: 0 }, { ...axis, size: 64, values: (u, ticks) => ticks.map((x) => kane.number(x, 4)) }],
         series: [{}, ...series.map(([name], k) => ({ label: name, stroke: colour(k), width: name === "total" ? 2.4 : 1.6, dash: name === "total" ? [] : DASHES[k % 6] }))],
         hooks: { setCursor: [(u) => u.cursor.idx !== null && u.cursor.left >= 0 && onCursor(u.cursor.idx)] },
       }, [recording.t, ...series.map((s) => s[1])], space);

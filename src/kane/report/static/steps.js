@@ -9,6 +9,7 @@
     if (typeof content === "string") return content ? el("span", {}, el("bdi", { text: content })) : "";
     if (content.n !== undefined) return kane.math(kane.quantity(content.n, partial));
     if (content.v !== undefined) return formula(content.v.length ? kane.vector(content.v, symbols) : null, "0", "");
+    if (content.l !== undefined) return el("span", {}, ...content.l.flatMap((x, k) => (k ? [", ", formula(null, x, "")] : [formula(null, x, "")])));
     return formula(kane.terms(content.f, symbols), content.f, content.f);
   }
   function formula(terms, text, source) {
