@@ -135,7 +135,7 @@ class Loop:
         self.control[d.H] = min(wanted, t_end - t, self.accuracy.max_step)
 
     def _ahead(self, t: float, f0: Array) -> float:
-        """How the pivot falls near a singular configuration, told to the loop; a step that goes over it (0: nothing)."""
+        """How the pivot falls near a singular configuration, for the loop; a step that goes over it, or 0."""
         if not self.field.pivot:
             return 0.0
         cell, y = ctypes.c_double.from_address(self.field.pivot), self.y.copy()
