@@ -1,99 +1,25 @@
-"""The command line: kane derive, check, counts, explicit, code, ...
-
-Exit status 0 only when the job was done; 2 for a refused input, with one message; 1 when a check failed.
-"""
+"""Commands about the model: derive, check, counts, explicit, bench, code."""
 
 from __future__ import annotations
 
-import json
-import os
-import sys
-from collections.abc import Callable
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from cyclopts import App, Parameter
-from rich.console import Console
 from rich.table import Table
 
-from kane import __version__
 from kane.api import work
 from kane.api.equations import DEFAULT_TASKS, derive
 from kane.api.explicit import explicit, share
-from kane.api.robot import Robot, load
+from kane.api.robot import Robot
 from kane.api.summary import header, summary
-from kane.errors import KaneError
+from kane.cli.common import DEFAULTS, Loading, app, finish, out_console, progress_line
 from kane.robots.literature import published
-
-app = App(name="kane", version=__version__, help="Explicit equations of motion of robots and mechanisms.")
-WIDE = 150  # columns where there is no terminal to fit
-out_console, err_console = Console(width=None if sys.stdout.isatty() else WIDE), Console(stderr=True)
-
-
-@Parameter(name="*")
-@dataclass(frozen=True)
-class Loading:
-    """How the robot is read."""
-
-    base: Literal["fixed", "floating"] = "fixed"
-    "Whether the root link is fixed or moves freely."
-    gravity: tuple[str, str, str] | None = None
-    "Gravity vector in axes of N, pointing where things fall, m/s^2."
-    nonphysical: Literal["refuse", "accept"] = "refuse"
-    "What to do with inertia that no body can have."
-    snap: float = 1e-11
-    "Angles this close to a multiple of pi/12 (rad) are taken as exact."
-    rotors: bool | None = None
-    "Rotor inertia of the description, on or off."
-    motors: Path | None = None
-    "Motor table (CSV: joint, rotor_inertia, gear_ratio) whose rotors are put on."
-    variant: str | None = None
-    "Variant of a bundled robot."
-    strict: bool = False
-    "Repair nothing in the file; refuse instead."
-    convention: Literal["standard", "modified"] | None = None
-    "Convention of a DH table that does not say."
-    constraints: Literal["refuse", "ignore"] = "refuse"
-    "What to do with loops and tendons of MJCF."
-    json: bool = False
-    "Print one JSON object and nothing else."
-
-    def load(self, robot: str) -> Robot:
-        return load(
-            robot, base=self.base, gravity=self.gravity, nonphysical=self.nonphysical, snap=self.snap,
-            rotors=self.motors or self.rotors, variant=self.variant, strict=self.strict,
-            convention=self.convention, constraints=self.constraints,
-        )  # fmt: skip
-
-
-DEFAULTS = Loading()
-
-
-@contextmanager
-def _progress(quiet: bool) -> Any:
-    """A line on the terminal that says what is being done; nothing when piped or with --json."""
-    if quiet or not err_console.is_terminal:
-        yield lambda text: None
-        return
-    with err_console.status("reading") as status:
-        yield lambda text: status.update(text)
-
-
-def _finish(result: dict[str, Any], loading: Loading, show: Callable[[dict[str, Any]], None]) -> int:
-    """Print a result; 1 when one of its checks failed."""
-    if loading.json:
-        print(json.dumps(result, ensure_ascii=False, allow_nan=False, default=str))
-    else:
-        show(result)
-    return 0 if all(check["ok"] for check in result.get("verification", ())) else 1
 
 
 @app.command(name="derive")
 def derive_(robot: str, *, out: Path | None = None, effort: str = "low", loading: Loading = DEFAULTS) -> int:
     """Equations of motion: counts, verification, and with --out the C code, its self-test and the equations as text."""
-    with _progress(loading.json) as progress:
+    with progress_line(loading.json) as progress:
         model = loading.load(robot)
         result = work.derive_work(model, out, effort=effort, progress=progress)
 
@@ -106,13 +32,13 @@ def derive_(robot: str, *, out: Path | None = None, effort: str = "low", loading
         for file in result["files"]:
             out_console.print(f"Wrote {file}", highlight=False, markup=False, soft_wrap=True)
 
-    return _finish(result, loading, show)
+    return finish(result, loading, show)
 
 
 @app.command
 def check(robot: str, *, loading: Loading = DEFAULTS) -> int:
     """Import report, physical laws, and comparison with pinocchio and MuJoCo where they are installed."""
-    with _progress(loading.json) as progress:
+    with progress_line(loading.json) as progress:
         model = loading.load(robot)
         result = work.check_work(model, robot if Path(robot).exists() else None, progress)
 
@@ -120,7 +46,7 @@ def check(robot: str, *, loading: Loading = DEFAULTS) -> int:
         out_console.print(summary(model), highlight=False, markup=False)
         _show_checks(result["verification"])
 
-    return _finish(result, loading, show)
+    return finish(result, loading, show)
 
 
 @app.command
@@ -128,7 +54,7 @@ def counts(
     robot: str, *, effort: str = "normal", task: tuple[str, ...] = DEFAULT_TASKS, loading: Loading = DEFAULTS
 ) -> int:
     """Operations of each task by each method."""
-    with _progress(loading.json) as progress:
+    with progress_line(loading.json) as progress:
         model = loading.load(robot)
         result = work.counts_work(model, task, effort, progress)
 
@@ -140,7 +66,7 @@ def counts(
             table.add_row(row["task"], row["method"], *map(str, cells), "*" if row["best"] else "")
         out_console.print(table)
 
-    return _finish(result, loading, show)
+    return finish(result, loading, show)
 
 
 @app.command
@@ -156,7 +82,7 @@ def code(
     def show(result: dict[str, Any]) -> None:
         out_console.print("\n".join(f"Wrote {file}" for file in result["files"]), soft_wrap=True)
 
-    return _finish(result, loading, show)
+    return finish(result, loading, show)
 
 
 @app.command(name="explicit")
@@ -165,7 +91,7 @@ def explicit_(
     symbolic: bool = False, out: Path | None = None, loading: Loading = DEFAULTS,
 ) -> int:  # fmt: skip
     """The explicit model in lumped constants, with --tolerance 1% abbreviated; --out writes C code and text."""
-    with _progress(loading.json) as progress:
+    with progress_line(loading.json) as progress:
         model = loading.load(robot)
         progress("explicit model")
         made = explicit(model, "symbolic" if symbolic else "numeric")
@@ -182,13 +108,13 @@ def explicit_(
         for task, c in result["counts"].items():
             out_console.print(f"{task}: {c['total']} operations ({c['mul']} mul, {c['add']} add)", highlight=False)
 
-    return _finish(result, loading, show)
+    return finish(result, loading, show)
 
 
 @app.command
 def bench(robot: str, *, libraries: Path | None = None, loading: Loading = DEFAULTS) -> int:
     """Times beside the installed libraries'; --libraries: a folder with CasADi's C functions, TASK.so."""
-    with _progress(loading.json) as progress:
+    with progress_line(loading.json) as progress:
         model = loading.load(robot)
         result = work.bench_work(model, robot if Path(robot).exists() else None, libraries, progress)
 
@@ -205,7 +131,7 @@ def bench(robot: str, *, libraries: Path | None = None, loading: Loading = DEFAU
         head = f"{result['isa']}, {rate}; CPU time of one core; peers: {named or 'none installed'}"
         out_console.print("\n".join([head, *result["compared"]]), highlight=False)
 
-    return _finish(result, loading, show)
+    return finish(result, loading, show)
 
 
 def _show_counts(model: Robot, tasks: dict[str, Any]) -> None:
@@ -230,27 +156,3 @@ def _show_checks(checks: list[dict[str, Any]]) -> None:
         verdict = "[green]ok[/]" if c["ok"] else "[bold red]FAILED[/]"
         table.add_row(c["name"], f"{c['value']:.2g}", f"{c['tolerance']:.0e}", verdict, note)
     out_console.print(table)
-
-
-def main(argv: list[str] | None = None) -> None:
-    """Run the command line; exits with its status."""
-    arguments = sys.argv[1:] if argv is None else argv
-    try:
-        status = app(arguments, result_action="return_value")
-    except KaneError as error:
-        if "--json" in arguments:
-            print(json.dumps({"error": error.as_dict()}, ensure_ascii=False, default=str))
-        else:
-            err_console.print(f"kane: {error}", highlight=False, markup=False, soft_wrap=True)
-        sys.exit(2)
-    except BrokenPipeError:  # the reader of a pipe went away
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
-    except KeyboardInterrupt:
-        err_console.print("kane: interrupted")
-        sys.exit(130)
-    sys.exit(status if isinstance(status, int) else 0)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,5 @@
+"""python -m kane.cli"""
+
+from kane.cli import main
+
+main()

@@ -1,0 +1,79 @@
+"""What the commands share: the application, the loading options, progress, the end of a command."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from cyclopts import App, Parameter
+from rich.console import Console
+
+from kane import __version__
+from kane.api.robot import Robot, load
+
+app = App(name="kane", version=__version__, help="Explicit equations of motion of robots and mechanisms.")
+WIDE = 150  # columns where there is no terminal to fit
+out_console, err_console = Console(width=None if sys.stdout.isatty() else WIDE), Console(stderr=True)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Loading:
+    """How the robot is read."""
+
+    base: Literal["fixed", "floating"] = "fixed"
+    "Whether the root link is fixed or moves freely."
+    gravity: tuple[str, str, str] | None = None
+    "Gravity vector in axes of N, pointing where things fall, m/s^2."
+    nonphysical: Literal["refuse", "accept"] = "refuse"
+    "What to do with inertia that no body can have."
+    snap: float = 1e-11
+    "Angles this close to a multiple of pi/12 (rad) are taken as exact."
+    rotors: bool | None = None
+    "Rotor inertia of the description, on or off."
+    motors: Path | None = None
+    "Motor table (CSV: joint, rotor_inertia, gear_ratio) whose rotors are put on."
+    variant: str | None = None
+    "Variant of a bundled robot."
+    strict: bool = False
+    "Repair nothing in the file; refuse instead."
+    convention: Literal["standard", "modified"] | None = None
+    "Convention of a DH table that does not say."
+    constraints: Literal["refuse", "ignore"] = "refuse"
+    "What to do with loops and tendons of MJCF."
+    json: bool = False
+    "Print one JSON object and nothing else."
+
+    def load(self, robot: str) -> Robot:
+        return load(
+            robot, base=self.base, gravity=self.gravity, nonphysical=self.nonphysical, snap=self.snap,
+            rotors=self.motors or self.rotors, variant=self.variant, strict=self.strict,
+            convention=self.convention, constraints=self.constraints,
+        )  # fmt: skip
+
+
+DEFAULTS = Loading()
+
+
+@contextmanager
+def progress_line(quiet: bool) -> Any:
+    """A line on the terminal that says what is being done; nothing when piped or with --json."""
+    if quiet or not err_console.is_terminal:
+        yield lambda text: None
+        return
+    with err_console.status("reading") as status:
+        yield lambda text: status.update(text)
+
+
+def finish(result: dict[str, Any], loading: Loading, show: Callable[[dict[str, Any]], None]) -> int:
+    """Print a result; 1 when one of its checks failed."""
+    if loading.json:
+        print(json.dumps(result, ensure_ascii=False, allow_nan=False, default=str))
+    else:
+        show(result)
+    return 0 if all(check["ok"] for check in result.get("verification", ())) else 1

@@ -1,0 +1,118 @@
+"""Commands that use the model: simulate, report, serve."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from kane.api import work
+from kane.api.equations import DEFAULT_TASKS, derive
+from kane.api.robot import load
+from kane.api.summary import header
+from kane.cli.common import DEFAULTS, Loading, app, finish, out_console, progress_line
+from kane.errors import NumberError
+
+Method = Literal["DOP853", "RK4", "variational", "BDF", "IDA"]
+
+
+@app.command
+def simulate(  # noqa: PLR0913
+    robot: str, *, time: float = 5.0, q: str = "", qd: str = "", tau: str = "", method: Method = "DOP853",
+    step: float | None = None, out: Path | None = None, plot: Path | None = None, animate: Path | None = None,
+    loading: Loading = DEFAULTS,
+) -> int:  # fmt: skip
+    """Free motion (or with constant --tau) from a start; values as "0,0.5,..." or "q1=0.5,q2=1".
+
+    --out saves the run (.npz or .parquet), --plot draws time histories (.svg or .png), --animate writes an HTML page.
+    """
+    from kane.simulation import simulate as run
+
+    with progress_line(loading.json) as progress:
+        model = loading.load(robot)
+        progress("simulate")
+
+        def report(t: float, end: float) -> None:
+            progress(f"simulate {t:.2f} s of {end:g} s")
+
+        inputs = _numbers("tau", tau)
+        result = run(
+            model.mechanism, time, _state("q", q), _state("qd", qd), inputs=inputs, method=method, step=step,
+            progress=report,
+        )  # fmt: skip
+        files = [str(path) for path in (out, plot, animate) if path is not None]
+        if out is not None:
+            result.save(out)
+        if plot is not None:
+            result.plot(plot)
+        if animate is not None:
+            result.animate(animate)
+    made: dict[str, Any] = {
+        **header(model, "simulate"),
+        "status": int(result.status), "message": str(result.message), "nfev": int(result.nfev),
+        "t_end": float(result.t[-1]), "energy_error": float(result.energy_error),
+        "energy_ok": bool(result.energy_ok), "state": [float(x) for x in result.y[:, -1]], "files": files,
+    }  # fmt: skip
+
+    def show(_: dict[str, Any]) -> None:
+        out_console.print(result.summary(), highlight=False, markup=False)
+        for file in files:
+            out_console.print(f"Wrote {file}", highlight=False, markup=False, soft_wrap=True)
+
+    finish(made, loading, show)
+    return 0 if result.success and result.energy_ok else 1
+
+
+@app.command
+def report(robot: str, *, out: Path = Path("report.html"), effort: str = "low", loading: Loading = DEFAULTS) -> int:
+    """One self-contained HTML page that shows everything; open it from disk."""
+    from kane.report import Given, build_report, render
+
+    with progress_line(loading.json) as progress:
+        model = loading.load(robot)
+        equations = derive(model, effort=effort)  # type: ignore[arg-type]
+        progress("verify")
+        checks = work.verification(equations, DEFAULT_TASKS)
+        given = Given(checks=checks, notes=work.code_notes(model))
+        page = build_report(model.mechanism, given=given, progress=progress)
+        files = work.write({out.name: render(page)}, out.parent)
+    made = {**header(model, "report"), "verification": checks, "files": files}
+    return finish(made, loading, lambda r: out_console.print(f"Wrote {files[0]}", highlight=False, soft_wrap=True))
+
+
+@app.command
+def serve(robot: str, *, port: int = 0, loading: Loading = DEFAULTS) -> int:
+    """The report live on this machine: pick another robot, change a parameter; Ctrl-C ends it."""
+    from kane.report import serve as run
+    from kane.robots import names
+
+    first = loading.load(robot)
+
+    def mechanism(name: str) -> Any:
+        return first.mechanism if name == robot else load(name).mechanism
+
+    def ready(url: str) -> None:
+        out_console.print(f"Open {url}  (Ctrl-C ends it)", highlight=False, soft_wrap=True)
+
+    run(robot, mechanism, tuple(names()), port, ready)
+    return 0
+
+
+def _state(option: str, text: str) -> Any:
+    """None, an array or a dictionary from the text of a state."""
+    if "=" not in text:
+        return _numbers(option, text)
+    pairs = [part.partition("=") for part in text.split(",")]
+    return {name.strip(): _number(option, value) for name, _, value in pairs}
+
+
+def _numbers(option: str, text: str) -> list[float] | None:
+    return [_number(option, part) for part in text.split(",")] if text.strip() else None
+
+
+def _number(option: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise NumberError(
+            f"--{option}: {text!r} is not a number.", name=option, value=text, remedy="Write numbers between commas."
+        ) from None
