@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from kane.equations.inertial import BodyInertia, carry_out
+from kane.equations.inertial import carry_out
 from kane.equations.system import System
 from kane.graph.arena import Graph, Ref
 from kane.kinematics import vectors as v
@@ -102,7 +102,3 @@ def shift_size(k: Kinematics) -> int:
         for step in m.fixed
         if isinstance(step, Shift) and node.parent != ROOT
     )
-
-
-def placed_bodies(system: System) -> tuple[BodyInertia, ...]:
-    return system.plain

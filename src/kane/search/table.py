@@ -9,13 +9,14 @@ from kane.equations.derive import derive_task, find_task
 from kane.equations.system import Parameters, derive_system
 from kane.equations.tasks import task_program
 from kane.errors import KaneError
+from kane.explicit.model import explicit_model
 from kane.explicit.program import TASKS as EXPLICIT_TASKS
 from kane.explicit.program import program as explicit_program
 from kane.graph.program import OperationCounts, Program
 from kane.mechanism.model import Mechanism
 from kane.search.optimise import Effort, Saved, Searched, check_effort, optimise
 
-EXPLICIT_LIMIT = 7  # joints up to which the explicit model is counted
+EXPLICIT_TERMS = 250  # terms of the mass matrix up to which explicit inverse dynamics are factored (seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +96,15 @@ def _generic(
 
 
 def _explicit(mechanism: Mechanism, task: str) -> tuple[Program | None, str]:
-    from kane.explicit.model import explicit_model
-
-    if len(mechanism.joints) > 2 * EXPLICIT_LIMIT:
-        return None, f"The explicit model is not counted beyond {EXPLICIT_LIMIT} joints."
+    """The explicit model's program, or why there is none."""
     try:
-        return explicit_program(explicit_model(mechanism), task), ""
+        model = explicit_model(mechanism)
     except (KaneError, ValueError) as error:
         return None, f"No explicit model: {error}"
+    terms = sum(len(element) for row in model.A for element in row)
+    if task == "inverse_dynamics" and terms > EXPLICIT_TERMS:
+        return None, f"The explicit inverse dynamics is not factored: its mass matrix has {terms} terms."
+    return explicit_program(model, task), ""
 
 
 def unshared(program: Program) -> OperationCounts:
