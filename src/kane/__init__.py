@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from kane.api.equations import Equations, Expression, derive
     from kane.api.explicit import Abbreviated, Explicit, explicit
     from kane.api.robot import Robot, load, robot_names
+    from kane.equations.base_parameters import base_parameters
+    from kane.equations.projection import kane_equations
     from kane.errors import (
         ConvergenceError,
         FormatError,
@@ -27,14 +29,26 @@ if TYPE_CHECKING:
         UnknownNameError,
         UnsupportedError,
     )
+    from kane.identification import Identifier
+    from kane.linearization.linear import linearize
+    from kane.linearization.trim import trim
+    from kane.mechanism.builder import System
     from kane.mechanism.model import Mechanism
+    from kane.simulation import simulate
 
 _HOMES = {
     "kane.api.dynamics": ("Dynamics",),
     "kane.api.equations": ("Equations", "Expression", "derive"),
     "kane.api.explicit": ("Abbreviated", "Explicit", "explicit"),
     "kane.api.robot": ("Robot", "load", "robot_names"),
+    "kane.identification": ("Identifier",),
+    "kane.linearization.linear": ("linearize",),
+    "kane.linearization.trim": ("trim",),
+    "kane.mechanism.builder": ("System",),
     "kane.mechanism.model": ("Mechanism",),
+    "kane.equations.base_parameters": ("base_parameters",),
+    "kane.equations.projection": ("kane_equations",),
+    "kane.simulation": ("simulate",),
     "kane.errors": (
         "ConvergenceError",
         "FormatError",
@@ -60,6 +74,7 @@ __all__ = [
     "Explicit",
     "Expression",
     "FormatError",
+    "Identifier",
     "InertiaError",
     "InputError",
     "KaneError",
@@ -69,13 +84,19 @@ __all__ = [
     "NumberError",
     "Robot",
     "ShapeError",
+    "System",
     "TopologyError",
     "UnknownNameError",
     "UnsupportedError",
+    "base_parameters",
     "derive",
     "explicit",
+    "kane_equations",
+    "linearize",
     "load",
     "robot_names",
+    "simulate",
+    "trim",
 ]
 __version__ = "0.1.0"
 

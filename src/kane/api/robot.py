@@ -6,13 +6,16 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from kane.errors import FormatError, UnknownNameError, UnsupportedError
 from kane.kinematics.coordinates import find_coordinates
 from kane.mechanism import formula as f
 from kane.mechanism.formula import Scalar, ScalarLike
 from kane.mechanism.model import ImportReport, Mechanism
+
+if TYPE_CHECKING:
+    from kane.equations.base_parameters import BaseParameters
 
 Base = Literal["fixed", "floating"]
 Nonphysical = Literal["refuse", "accept"]
@@ -100,6 +103,12 @@ class Robot:
         from kane.mechanism.edit import with_rotors
 
         return Robot(with_rotors(self.mechanism, rotors, exact=exact))
+
+    def base_parameters(self, **options: Any) -> BaseParameters:
+        """Base parameters: formulas, values, which vanish or regroup, and the map from full to base parameters."""
+        from kane.equations.base_parameters import base_parameters
+
+        return base_parameters(self.mechanism, **options)
 
     def lump(self) -> Robot:
         """The robot with links that are fixed to each other merged; frames kept."""

@@ -16,6 +16,9 @@ SCHEMA = 1
 def header(robot: Robot, command: str) -> dict[str, Any]:
     """The fields that every JSON object starts with."""
     notes = [note.text for note in robot.report.notes if note.kind == "nonphysical"]
+    for what in ("loads", "constraints"):
+        if getattr(robot.mechanism, what):
+            notes.append(f"The mechanism has {what}; the tasks of its tree leave them out, simulation has them.")
     return {
         "schema": SCHEMA,
         "command": command,

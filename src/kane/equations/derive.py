@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from kane.equations.system import Parameters, System, derive_system
 from kane.equations.tasks import TASKS, Task, task_program
-from kane.errors import UnknownNameError
+from kane.errors import UnknownNameError, UnsupportedError
 from kane.graph.arena import Graph, Ref
 from kane.graph.program import Program
+from kane.mechanism.beams import Beam
+from kane.mechanism.loads import SpinningRotor
 from kane.mechanism.model import Mechanism
 
 DIVISION = 8  # what a division weighs against a multiplication when ways are compared
@@ -39,8 +41,13 @@ def derive_task(
     mechanism: Mechanism, task: str, frame: str | None = None, parameters: Parameters = "numeric",
     external: Sequence[str] = (),
 ) -> Derived:
-    """The program of one task, each way in a graph of its own; deterministic."""  # fmt: skip
+    """The program of one task of the tree of joints, each way in a graph of its own; deterministic.
+
+    Loads and constraints are no part of these tasks (projection.kane_equations and simulation have them).
+    Raises UnsupportedError for elements that carry inertia of their own: beams and spinning rotors among the loads.
+    """  # fmt: skip
     item = find_task(task)
+    _refuse_inertia_elsewhere(mechanism, task)
     ways = [(item.method, item.build), *item.alternatives]
     best: Derived | None = None
     for method, build in ways:
@@ -55,6 +62,16 @@ def derive_task(
             best = made
     assert best is not None
     return best
+
+
+def _refuse_inertia_elsewhere(mechanism: Mechanism, task: str) -> None:
+    """Tasks of the tree would leave this inertia out without a word."""
+    for load in mechanism.loads:
+        if isinstance(load, (Beam, SpinningRotor)):
+            raise UnsupportedError(
+                f"{task} serves trees of rigid bodies; {load.name!r} has inertia of its own.", name=load.name,
+                remedy="Use kane.equations.projection.kane_equations, or kane simulate.",
+            )  # fmt: skip
 
 
 def cost(program: Program) -> int:
