@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from fractions import Fraction
 
@@ -90,3 +93,17 @@ def test_unshared_counts_a_formula_as_often_as_it_is_used() -> None:
     program = build_program(g, "t", [Input("v", ("x", "y"))], [("o", (2,), [g.mul(s, s), g.mul(s, x)])])
     assert (program.counts.mul, program.counts.add) == (2, 1)
     assert (unshared(program).mul, unshared(program).add) == (2, 3)
+
+
+def test_the_same_under_any_hash_seed() -> None:
+    script = (
+        "from kane.search import optimise\nfrom kane.robots.bundled import load\n"
+        "print(repr(optimise(load('elbow3'), 'inverse_dynamics').program))"
+    )
+    shown = {
+        subprocess.run(
+            [sys.executable, "-c", script], env=os.environ | {"PYTHONHASHSEED": seed}, check=True, capture_output=True
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(shown) == 1
