@@ -22,6 +22,7 @@ ARGUMENTS = [
 ]  # fmt: skip
 ROOT = Path(__file__).parents[2]
 PANDA = "erd/panda_description/urdf/panda.urdf"
+PENDULUM = "erd/double_pendulum_description/urdf/double_pendulum.urdf"
 HUMANOID = "erd/talos_data/robots/talos_reduced.urdf"
 
 
@@ -47,6 +48,8 @@ def mechanism(name):
             return four_bar()
         case "panda":
             return load(robot_files()[PANDA], nonphysical="accept").mechanism
+        case "floating":
+            return load(robot_files()[PENDULUM], base="floating").mechanism
         case "humanoid":
             return load(robot_files()[HUMANOID], nonphysical="accept").mechanism
     raise KeyError(name)

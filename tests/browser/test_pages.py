@@ -10,7 +10,7 @@ from kane.graph.evaluate import evaluate
 from kane.kinematics.coordinates import find_coordinates
 from kane.mechanism.joints import joint_type
 
-ROBOTS = ("puma560", "panda", "two_link", "rp_robot", "four_bar", "humanoid")
+ROBOTS = ("puma560", "panda", "two_link", "rp_robot", "four_bar", "floating", "humanoid")
 CLOSE = 1e-9
 
 
@@ -33,6 +33,9 @@ def test_poses_equal_forward_kinematics(view, mechanisms, name):
     c = find_coordinates(m)
     random = np.random.default_rng(5)
     q = {n: float(x) for n, x in zip(c.names, random.uniform(0.1, 0.6, len(c.names)), strict=True)}
+    for names, _ in c.quaternions:
+        size = np.sqrt(sum(q[n] ** 2 for n in names))
+        q |= {n: q[n] / size for n in names}
     held = dict(list(q.items())[:1]) if m.constraints else q
     page.run("(q) => kane.setCoordinates(q, null)", held)
     now = page.run("() => kane.coordinates()")

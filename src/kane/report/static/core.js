@@ -134,12 +134,20 @@ window.kane = { data: {}, parts: {} };
 
   // On paper everything is unfolded that was opened, and what is short.
   const opened = [];
+  let shown = "auto";
   addEventListener("beforeprint", () => {
     kane.finish();
+    shown = root.dataset.theme;
+    root.dataset.theme = "light"; // curves and maps are drawn for white paper
+    changed.forEach((f) => f());
     for (const details of document.querySelectorAll("details:not([open])"))
       if (!details.classList.contains("long")) { details.open = true; kane.open(details); opened.push(details); }
   });
-  addEventListener("afterprint", () => opened.splice(0).forEach((details) => (details.open = false)));
+  addEventListener("afterprint", () => {
+    opened.splice(0).forEach((details) => (details.open = false));
+    root.dataset.theme = shown;
+    changed.forEach((f) => f());
+  });
 
   // The link of the part in view is marked in the contents.
   const links = new Map([...document.querySelectorAll("nav a[href^='#']")].map((a) => [a.getAttribute("href").slice(1), a]));
