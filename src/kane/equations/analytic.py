@@ -5,9 +5,9 @@ of a point at r (from the joint's origin o, with velocity rdot relative to o) by
 w_P x e,  Y = alpha_P x e + w_P x x,  z = a_P x e and w_P, alpha_P, a_P are the motion of the parent's frame at o (a_P
 less gravity).  A change of the rate gives z = 0, Y = x + w x e and e in the place of x.  Summed over the composite
 body behind the joint, with m, h, I, P = sum m rdot and K = sum m rdot r^T, the forces change by F = m z + Y x h + 2 x
-x P,     N = h x z + I Y + 2 (tr K - K) x. Columns: (F, N) is carried to the ancestors; rows: the same form is carried
-as the coefficients of (z, Y, x).  The result equals Singh, Russell and Wensing 2022, eqs. 29-32, in the velocity-free
-coordinates of Khalil's recursion.
+x P,  N = h x z + I Y + 2 (tr K - K) x.  Columns: (F, N) is carried to the ancestors; rows: the same form is carried as
+the coefficients of (z, Y, x).  P and K are kept doubled, so that no factor 2 is left.  The result equals Singh, Russell
+and Wensing 2022, eqs. 29-32, in the velocity-free coordinates of Khalil's recursion.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Freedom:
 
 @dataclass(frozen=True, slots=True)
 class Composite:
-    """All that is behind a node: (m, h, I), P and K about the node's origin, node axes."""
+    """All that is behind a node: (m, h, I), 2 P and 2 K about the node's origin, node axes."""
 
     body: BodyInertia
     P: Vec
@@ -225,16 +225,23 @@ def _stages(k: Kinematics, index: int, motions: Sequence[FrameMotion]) -> list[t
 
 
 def _own(g: Graph, body: BodyInertia, motion: FrameMotion) -> Composite:
-    """P = w x h, K = [w x] S with the second moments S = (tr I / 2) 1 - I."""
+    """2 P = w x 2 h, 2 K = [w x] 2 S with the second moments 2 S = tr I 1 - 2 I."""
     xx, xy, xz, yy, yz, zz = body.tensor
-    half = g.div(g.add(g.add(xx, yy), zz), g.number(2))
-    S: Mat = (
-        (g.sub(half, xx), g.neg(xy), g.neg(xz)),
-        (g.neg(xy), g.sub(half, yy), g.neg(yz)),
-        (g.neg(xz), g.neg(yz), g.sub(half, zz)),
-    )
-    columns = [v.cross(g, motion.w, column) for column in v.transpose(S)]
-    return Composite(body, v.cross(g, motion.w, body.first), v.transpose((columns[0], columns[1], columns[2])))
+    xy, xz, yz = (g.neg(_twice(g, a)) for a in (xy, xz, yz))
+    diagonal = (g.sub(g.add(yy, zz), xx), g.sub(g.add(xx, zz), yy), g.sub(g.add(xx, yy), zz))
+    S: Mat = ((diagonal[0], xy, xz), (xy, diagonal[1], yz), (xz, yz, diagonal[2]))
+    columns = [v.cross(g, motion.w, column) for column in S]
+    first = v.cross(g, motion.w, v.add(g, body.first, body.first))
+    return Composite(body, first, v.transpose((columns[0], columns[1], columns[2])))
+
+
+def _twice(g: Graph, a: Ref) -> Ref:
+    return g.add(a, a)
+
+
+def _doubled_rate(g: Graph, w: Vec, step: Shift, rate: Vec) -> Vec:
+    """Twice the velocity of a shifted origin: 2 w x d + 2 rate."""
+    return v.add(g, v.cross(g, w, v.add(g, step.by, step.by)), v.add(g, rate, rate))
 
 
 def _joined(g: Graph, a: Composite, b: Composite) -> Composite:
@@ -243,12 +250,12 @@ def _joined(g: Graph, a: Composite, b: Composite) -> Composite:
 
 
 def _carried(g: Graph, stages: Sequence[tuple[Step, Vec, Vec]], c: Composite) -> Composite:
-    """About the parent's origin: with o moving at s = w x d + rate, K' = K + P d^T + s h'^T, P' = P + m s."""
+    """About the parent's origin: with o moving at s = w x d + rate, K' = K + P d^T + s h'^T, P' = P + m s; doubled."""
     body, P, K = c.body, c.P, c.K
     for step, w, rate in reversed(stages):
         body = carry_out(g, (step,), body)
         if isinstance(step, Shift):
-            s = v.add(g, v.cross(g, w, step.by), rate)
+            s = _doubled_rate(g, w, step, rate)
             rows = [v.add(g, K[i], v.scale(g, P[i], step.by), v.scale(g, s[i], body.first)) for i in range(3)]
             K, P = (rows[0], rows[1], rows[2]), v.add(g, P, v.scale(g, body.mass, s))
         else:
@@ -261,11 +268,19 @@ def _carried(g: Graph, stages: Sequence[tuple[Step, Vec, Vec]], c: Composite) ->
 def _change(g: Graph, c: Composite, change: tuple[Vec, Vec, Vec]) -> Wrench:
     """F = m z + Y x h + 2 x x P, N = h x z + I Y + 2 (tr K x - K x)."""
     x, Y, z = change
-    twice = v.add(g, x, x)
-    trace = g.add(g.add(c.K[0][0], c.K[1][1]), c.K[2][2])
-    force = v.add(g, v.scale(g, c.body.mass, z), v.cross(g, Y, c.body.first), v.cross(g, twice, c.P))
-    spin = v.sub(g, v.scale(g, trace, twice), v.apply(g, c.K, twice))
+    force = v.add(g, v.scale(g, c.body.mass, z), v.cross(g, Y, c.body.first), v.cross(g, x, c.P))
+    spin = v.apply(g, _traced(g, c.K), x)
     return Wrench(force, v.add(g, v.cross(g, c.body.first, z), v.sym_apply(g, c.body.tensor, Y), spin))
+
+
+def _traced(g: Graph, K: Mat) -> Mat:
+    """tr K - K."""
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = K
+    return (
+        (g.add(yy, zz), g.neg(xy), g.neg(xz)),
+        (g.neg(yx), g.add(xx, zz), g.neg(yz)),
+        (g.neg(zx), g.neg(zy), g.add(xx, yy)),
+    )
 
 
 def _columns(  # noqa: PLR0913
@@ -305,12 +320,11 @@ def _rows(  # noqa: PLR0913
     system: System, index: int, f: Freedom, freedoms: list[list[Freedom]],
     stages: list[list[tuple[Step, Vec, Vec]]], c: Composite, by_q: Rows, by_u: Rows, M: Rows,
 ) -> None:  # fmt: skip
-    """Row f.speed: the force of f as a linear form in the changes (z, Y, 2 x) of each ancestor; M on the way."""
+    """Row f.speed: the force of f as a linear form in the changes (z, Y, x) of each ancestor; M on the way."""
     g, k = system.g, system.k
     if f.turning:
-        trace = g.add(g.add(c.K[0][0], c.K[1][1]), c.K[2][2])
         of_z, of_Y = v.cross(g, f.e, c.body.first), v.sym_apply(g, c.body.tensor, f.e)
-        of_x = v.sub(g, v.scale(g, trace, f.e), v.apply(g, v.transpose(c.K), f.e))
+        of_x = v.apply(g, v.transpose(_traced(g, c.K)), f.e)
     else:
         of_z, of_Y = v.scale(g, c.body.mass, f.e), v.cross(g, c.body.first, f.e)
         of_x = v.cross(g, c.P, f.e)
@@ -319,13 +333,13 @@ def _rows(  # noqa: PLR0913
     while (parent := k.tree.nodes[index].parent) != ROOT:
         for step, w, rate in reversed(stages[index]):
             if isinstance(step, Shift):
-                s = v.add(g, v.cross(g, w, step.by), rate)
+                s = _doubled_rate(g, w, step, rate)
                 of_Y, of_x = v.add(g, of_Y, v.cross(g, step.by, of_z)), v.add(g, of_x, v.cross(g, s, of_z))
             else:
                 of_z, of_Y, of_x = step.out(g, of_z), step.out(g, of_Y), step.out(g, of_x)
         for other in freedoms[parent]:
             for rows, (x, Y, z) in ((by_q, other.by_q), (by_u, other.by_u)):
-                value = g.sum((g.dot(of_z, z), g.dot(of_Y, Y), g.dot(of_x, v.add(g, x, x))))
+                value = g.sum((g.dot(of_z, z), g.dot(of_Y, Y), g.dot(of_x, x)))
                 _put(g, rows, f, other, value)
             mass = _taken(g, other, Wrench(of_z, of_Y))
             _put(g, M, f, other, mass)

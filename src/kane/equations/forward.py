@@ -61,14 +61,31 @@ def _reciprocal(g: Graph, inertia: Ref, name: str) -> Ref:
 
 
 def solve(g: Graph, factor: Factor, b: Sequence[Ref]) -> list[Ref]:
-    """x with M x = b."""
+    """x with M x = b; what is known last is subtracted last, so that the next one need not wait long."""
     x = list(b)
     for r in factor.order:
         for s, l in factor.lower[r].items():
             x[s] = g.sub(x[s], g.mul(l, x[r]))
     for r in reversed(factor.order):
-        x[r] = g.sub(g.mul(x[r], factor.inverse[r]), g.sum(g.mul(l, x[s]) for s, l in factor.lower[r].items()))
+        x[r] = g.mul(x[r], factor.inverse[r])
+        for s, l in reversed(factor.lower[r].items()):
+            x[r] = g.sub(x[r], g.mul(l, x[s]))
     return x
+
+
+def solve_columns(g: Graph, factor: Factor, columns: Sequence[Sequence[Ref]]) -> list[list[Ref]]:
+    """X with M X = B, given the columns of B: as `solve`, in sums that keep fewer values waiting."""
+    solved = []
+    for b in columns:
+        x = list(b)
+        for r in factor.order:
+            for s, l in factor.lower[r].items():
+                x[s] = g.sub(x[s], g.mul(l, x[r]))
+        for r in reversed(factor.order):
+            known = g.sum(g.mul(l, x[s]) for s, l in reversed(factor.lower[r].items()))
+            x[r] = g.sub(g.mul(x[r], factor.inverse[r]), known)
+        solved.append(x)
+    return solved
 
 
 def elimination_order(k: Kinematics) -> list[int]:

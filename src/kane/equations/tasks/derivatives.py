@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kane.equations.analytic import Rows, analytic_derivatives, bias_by_rates, serves
 from kane.equations.composite import mass_matrix
-from kane.equations.forward import Factor, elimination_order, factorise, solve
+from kane.equations.forward import Factor, elimination_order, factorise, solve, solve_columns
 from kane.equations.system import System, derive_system
 from kane.equations.tasks.dynamics import newton_euler
 from kane.equations.tasks.task import Outputs, Task
@@ -89,7 +89,8 @@ def _implicit(system: System, factor: Factor, by_q: Rows, by_u: Rows) -> Outputs
     g, n = system.g, system.nv
     outputs = []
     for name, block, sign in (("dqdd_dq", by_q, 1), ("dqdd_dqd", by_u, 1), ("dqdd_dtau", _identity(n), 0)):
-        columns = [solve(g, factor, [row[r] ^ sign if row[r] > 1 else 0 for row in block]) for r in range(n)]
+        right = [[row[r] ^ sign if row[r] > 1 else 0 for row in block] for r in range(n)]
+        columns = solve_columns(g, factor, right)
         outputs.append((name, (n, n), [columns[r][i] for i in range(n) for r in range(n)]))
     return outputs
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from kane.equations.analytic import Rows, analytic_derivatives, serves
 from kane.equations.composite import mass_matrix
-from kane.equations.forward import elimination_order, factorise, solve
+from kane.equations.forward import elimination_order, factorise, solve, solve_columns
 from kane.equations.system import System, derive_system
 from kane.equations.tasks.derivatives import inverse_derivatives
 from kane.equations.tasks.dynamics import accelerations, newton_euler
@@ -98,7 +98,7 @@ def _forward_by_parameters(system: System, frame: str | None) -> Outputs:
     known = dict(zip(s.names_udot, udot, strict=True))
     n, m = system.nv, len(system.parameters)
     flat = transplant(own.g, [e for row in rows for e in row], g, known)
-    columns = [solve(g, factor, [g.neg(flat[i * m + c]) for i in range(n)]) for c in range(m)]
+    columns = solve_columns(g, factor, [[g.neg(flat[i * m + c]) for i in range(n)] for c in range(m)])
     return [("dqdd_dp", (n, m), [columns[c][i] for i in range(n) for c in range(m)])]
 
 
