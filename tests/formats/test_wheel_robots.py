@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import sysconfig
-import time
 from pathlib import Path
 
 import numpy as np
@@ -125,22 +124,6 @@ def test_followers_are_reduced_as_pinocchio_does_on_request(name: str) -> None:
         if j.type not in ("fixed", "floating") and j.mimic is None
     }
     compare(m, native, native.createData(), q)
-
-
-def test_reading_is_fast() -> None:
-    talos = next(p for p in FILES if p.name == "talos_reduced.urdf")
-    largest = max(FILES, key=lambda p: p.stat().st_size)
-
-    def best(path: Path) -> float:
-        times = []
-        for _ in range(5):
-            start = time.perf_counter()
-            read_urdf(path)
-            times.append(time.perf_counter() - start)
-        return min(times)
-
-    assert best(talos) < 0.06  # 12 ms on one quiet core
-    assert best(largest) < 0.4
 
 
 @pytest.mark.parametrize("path", FILES[::6], ids=IDS[::6])

@@ -1,7 +1,8 @@
 """Published operation counts of the bundled robots, to stand next to ours.
 
-Sources: Armstrong, Khatib and Burdick 1986 (abstract and Table 1); OpenSYMORO 2015, run on the same model (base parameters,
-customised Newton-Euler, composite bodies, articulated bodies).  Counted by the same rule: multiplications and additions that depend on the state.
+Sources: Armstrong, Khatib and Burdick 1986 (abstract and Table 1); OpenSYMORO 2015, run on the same model (base
+parameters, customised Newton-Euler, composite bodies, articulated bodies).  Counted by the same rule: multiplications
+and additions that depend on the state.
 """
 
 from __future__ import annotations
