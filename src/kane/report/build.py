@@ -45,7 +45,8 @@ class Options:
     """What a report holds.
 
     tasks: those with equations, counts and code.  tolerances, rule: abbreviated levels of the explicit model.  targets:
-    languages.  steps, base: whether Kane's steps and base parameters are worked out.  start: coordinates shown first.
+    languages.  steps, base, explicit, count_explicit: whether Kane's steps, base parameters, the explicit model and its
+    operations are worked out.  start: coordinates shown first.
     folder: where mesh files are looked for (default: beside the file read).
     """
 
@@ -56,6 +57,7 @@ class Options:
     steps: bool = True
     base: bool = True
     explicit: bool = True
+    count_explicit: bool = True
     start: tuple[float, ...] = ()
     folder: Path | None = None
 
@@ -153,7 +155,7 @@ def _explicit(mechanism: Mechanism, o: Options, g: Given, progress: Progress) ->
     except KaneError as error:
         return no_explicit(str(error))
     levels, ranges, why = _levels(model, o, g, progress)
-    return explicit(model, levels, ranges, why)
+    return explicit(model, levels, ranges, why, o.count_explicit)
 
 
 def _levels(

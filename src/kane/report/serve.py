@@ -25,7 +25,7 @@ from kane.report.render import render
 HOST = "127.0.0.1"
 SECONDS = 10.0  # that a client may take for its request
 MOST_FIELDS, LONGEST = 200, 60
-QUICK = Options(tolerances=(), targets=("c", "numpy"), steps=False, base=False)
+QUICK = Options(tolerances=(), targets=("c", "numpy"), steps=False, base=False, count_explicit=False)
 
 Load = Callable[[str], Mechanism]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -52,16 +52,20 @@ def no_explicit(why: str) -> Explicit:
 
 
 def explicit(
-    model: ExplicitModel, levels: Sequence[Abbreviated] = (), ranges: Ranges | None = None, no_levels: str = ""
+    model: ExplicitModel,
+    levels: Sequence[Abbreviated] = (),
+    ranges: Ranges | None = None,
+    no_levels: str = "",
+    counted: bool = True,
 ) -> Explicit:
-    """The model, exact and abbreviated.
+    """The model, exact and abbreviated; counted False leaves the operations of the exact one open (they cost a second).
 
     An expression is a list of terms [numerator, denominator, constant, [[angle, power of cos, power of sin], ...]];
     power of sin -1 says that the angle is a slide, raised to the first power given.
     """
     table = _Angles()
     links = constant_links(model)
-    exact = program(model).counts
+    exact = program(model).counts if counted else None
     data = {
         "coordinates": list(model.coordinates), "symbols": list(model.symbol_names), "turns": list(model.turns),
         "columns": [list(pair) for pair in model.b_columns],
@@ -73,7 +77,7 @@ def explicit(
             for c in model.constants
         ],
         "names": sorted({a.name for a in model.atoms.atoms if a.formula.op == "name"}),
-        "levels": [_exact(model, table, exact.as_dict()), *(_level(level, table) for level in levels)],
+        "levels": [_exact(model, table, exact), *(_level(level, table) for level in levels)],
         "significance": _shares(model, ranges),
         "ranges": _limits(model, ranges),
     }  # fmt: skip
@@ -88,8 +92,8 @@ def explicit(
     )  # fmt: skip
     reduction = tuple((name, f"{n} fewer") for name, n in report.removed.items())
     rules = {"certified": "certified", "paper": "by the paper's rule"}
-    counted = [(f"explicit model, {100 * x.tolerance:g} % {rules[x.rule]}", x.counts) for x in levels]
-    counts = (("explicit model", exact), *counted)
+    short = [(f"explicit model, {100 * x.tolerance:g} % {rules[x.rule]}", x.counts) for x in levels]
+    counts = (*([("explicit model", exact)] if exact else []), *short)
     return Explicit(data, summary, reduction, model.notes, len(levels), "", no_levels, counts)
 
 
@@ -110,8 +114,8 @@ class _Angles:
         return [[*_ratio(t.ratio), t.constant, [[self(a), c, s] for a, c, s in t.factors]] for t in expression]
 
 
-def _exact(model: ExplicitModel, table: _Angles, counts: Mapping[str, int]) -> Json:
-    elements = _elements(model, table)
+def _exact(model: ExplicitModel, table: _Angles, found: OperationCounts | None) -> Json:
+    elements, counts = _elements(model, table), found.as_dict() if found else None
     return {"rule": "exact", "tolerance": 0.0, "counts": counts, "certificates": [], "elements": elements}
 
 

@@ -151,6 +151,11 @@
   function showLevel() {
     const now = data.levels[level], exact = data.levels[0].counts;
     const title = now.rule === "exact" ? "exact" : `${kane.number(100 * now.tolerance, 3)} % (${now.rule === "certified" ? "certified" : "the paper's rule"})`;
+    if (!now.counts) { // a live page leaves them open
+      document.getElementById("level-title").textContent = "exact";
+      showElements();
+      return;
+    }
     const count = `${now.counts.total} operations (${now.counts.mul} mul, ${now.counts.add} add)`;
     document.getElementById("level-title").textContent = `${title}: ${count}`;
     if (slider) slider.setAttribute("aria-valuetext", `${title}, ${count}`);
