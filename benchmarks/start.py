@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -41,6 +40,7 @@ def import_seconds(repeats: int = 5) -> float:
 def lines() -> list[Line]:
     import kane
     from kane.equations.derive import derive_task
+    from kane.formats import read_urdf
     from kane.native import compile_program
     from kane.robots.generated import chain
 
@@ -63,19 +63,19 @@ def lines() -> list[Line]:
         ("PUMA 560: ready to call", least(ready(puma)), 0.3),
         ("chain of 100 links: derived", least(lambda: derived(long)), 0.5),
     ]
-    humanoid = talos()
-    if humanoid is not None:
+    file = talos()
+    if file is not None:
+        humanoid = kane.load(file, base="floating", nonphysical="accept")
         found += [
+            ("talos: URDF read", least(lambda: read_urdf(file)), 0.06),
             ("talos: inverse dynamics derived", least(lambda: derived(humanoid.mechanism), 2), 1.0),
             ("talos: ready to call", least(ready(humanoid), 2), 2.0),
         ]
     return found
 
 
-def talos() -> Any:
-    """The humanoid from example-robot-data, where its wheel is installed."""
-    import kane
-
+def talos() -> Path | None:
+    """The file of the humanoid from example-robot-data, where its wheel is installed."""
     try:
         import pinocchio
     except ImportError:
@@ -83,7 +83,7 @@ def talos() -> Any:
     prefix = [p for p in Path(pinocchio.__file__).parents if p.name == "cmeel.prefix"]
     folder = (prefix or [Path("/nowhere")])[0] / "share" / "example-robot-data" / "robots" / "talos_data"
     found = sorted(folder.rglob("talos_reduced.urdf"))
-    return kane.load(found[0], base="floating", nonphysical="accept") if found else None
+    return found[0] if found else None
 
 
 def main() -> None:
