@@ -1,6 +1,4 @@
-"""A formulation of a tree's equations: where origins lie, which parameters are the base ones, which form each moment
-has.
-"""
+"""A formulation of a tree's equations: where origins lie, which parameters are base ones, each moment's form."""
 
 from __future__ import annotations
 
@@ -29,10 +27,10 @@ HEAT = 4.0  # operations that the wandering search may lose at first
 
 @dataclass(frozen=True, slots=True)
 class Formulation:
-    """slides: (node, which of the amounts that placement.slides offers), in order; splits: (node, how its turn
-    splits the mass on its axis).
+    """Choices, node by node: slides of origins, splits of masses, forms of moments.
 
-    second: nodes whose moment is written with second moments, others with the tensor of inertia.
+    slides: (node, which of the amounts that placement.slides offers), in order; splits: (node, how its turn splits the
+    mass on its axis).  second: nodes whose moment is written with second moments, others with the tensor of inertia.
     """
 
     slides: tuple[tuple[int, int], ...] = ()
@@ -95,8 +93,9 @@ def body_weight(k: Kinematics, index: int, body: BodyInertia) -> int:
 def shortlist(
     system: System, formulation: Formulation, node: int, size: int, splits: Sequence[Split] = ()
 ) -> list[Split]:
-    """The splits (default: all candidates) at one node that leave the lightest parameters on it and its parent,
-    lightest first.
+    """The splits at one node that leave the lightest parameters on it and its parent, lightest first.
+
+    Chosen from all candidates by default.
     """
     k, parent = system.k, system.k.tree.nodes[node].parent
     chosen = dict(formulation.splits)
@@ -204,9 +203,7 @@ def _choices(system: System, formulation: Formulation, node: int) -> int:
 
 
 def wander(system: System, price: Price, start: Formulation, steps: int, seed: int) -> Formulation:
-    """Simulated annealing over formulations from a start: single changes of form, split and origin; the cheapest one
-    seen.
-    """
+    """Simulated annealing over formulations: single changes of form, split and origin; the cheapest one seen."""
     chance = random.Random(seed)
     nodes, splits = len(system.k.motions), list(candidates())
     now = best = start

@@ -203,8 +203,8 @@ class _Search:
         steps = min(self.budget.steps * len(selection.way), self.budget.most)
         anneal(selection, self.seed, steps, self.budget.heat)
         found = found.better(self.task, "all forms side by side", written(graph, found.program, outputs, selection.way))
-        rounds = self.budget.rounds if len(selection.way) <= self.budget.recursion else 1
-        for number in range(rounds):
+        fewer = (len(selection.way) > self.budget.largest // 2) + (len(selection.way) > self.budget.recursion)
+        for number in range(self.budget.rounds - fewer):
             used = selection.in_use()
             saturate(graph, used, self.budget.largest)
             pairs = pair_table(graph, used) if len(used) <= self.budget.largest else {}

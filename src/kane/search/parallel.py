@@ -1,6 +1,4 @@
-"""Runs of parallel axes: what a link shares with the axes before the run, it has by one turn through the sum of the
-angles.
-"""
+"""Runs of parallel axes: quantities of the axes before the run reach a link by one turn of the summed angles."""
 
 from __future__ import annotations
 
@@ -99,8 +97,9 @@ def absolute_motions(
 
 
 def absolute_wrenches(k: Kinematics, own: Sequence[Wrench], runs: Mapping[int, Parallel]) -> None:
-    """Ask for the wrenches of parallel runs in the axes before the run; `own`: without what later nodes of the run
-    carry.
+    """Ask for the wrenches of parallel runs in the axes before the run.
+
+    own: without what later nodes of the run carry.
     """
     g = k.graph
     carried: dict[int, Wrench] = {}

@@ -95,8 +95,9 @@ def motion_before(
 def inverse_dynamics(
     system: System, u: Sequence[Ref], udot: Sequence[Ref], gravity: Vec, forms: Mapping[int, Form]
 ) -> list[Ref]:
-    """tau of the motion (q, u, udot); forms: node -> how its inertia force is written, "tensor" where it is not
-    named.
+    """tau of the motion (q, u, udot).
+
+    forms: node -> how its inertia force is written, "tensor" where it is not named.
     """
     g, k = system.g, system.k
     motions = frame_motions(k, u, udot, gravity)

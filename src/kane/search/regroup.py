@@ -76,9 +76,7 @@ def _entry(g: Graph, body: BodyInertia, k: int, name: str) -> Ref:
 def regroup_with(
     k: Kinematics, bodies: Sequence[BodyInertia], splits: Mapping[int, Split], stop: int = 0
 ) -> list[BodyInertia] | None:
-    """The bodies regrouped from tips to root (to node `stop`), each turn split as asked; None where a choice has no
-    solution.
-    """
+    """The bodies regrouped from tips to root (to node `stop`), each turn split as told; None without a solution."""
     g = k.graph
     result = list(bodies)
     for index in reversed(range(stop, len(result))):
