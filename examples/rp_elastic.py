@@ -1,9 +1,7 @@
-"""The RP robot of Buffinton with an elastic arm (section 6.5.3): an unrestrained beam slides through the prismatic
-joint.
+"""The RP robot of Buffinton with an elastic arm (section 6.5.3): an unrestrained beam slides through the joint.
 
-The beam has its rigid-body modes and bending modes; the joint holds it as constraints at the place that is in the
-joint at the
-instant, s_P = 1 - q2 / L: no deflection and no slope there.
+The beam has its rigid-body modes and bending modes; the joint holds it as constraints at the place that is in the joint
+at the instant, s_P = 1 - q2 / L: no deflection and no slope there.
 """
 
 import numpy as np
@@ -19,8 +17,7 @@ LENGTH, DENSITY, RIGIDITY = 1.0, 2.0, 40.0
 
 
 def build(modes: int, held: float | None = None) -> System:
-    """A turns about the vertical (q1), the beam slides along a1 (q2: what sticks out of the joint), a tip body C at
-    its end.
+    """A turns about the vertical (q1), the beam slides along a1 (q2: what sticks out), a tip body C at its end.
 
     held: q1 and q2 stay at 0 and at this length, and there is no tip body: to look at the vibrations alone.
     """

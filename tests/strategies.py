@@ -140,8 +140,9 @@ def _with_body(link: Link, joints: Sequence[Joint], r: random.Random) -> Link:
 
 
 def general_mechanism(seed: int) -> Mechanism:
-    """Two general joints with moves by formulas (a curve, a cam that shares the curve's coordinate), then a plain
-    joint.
+    """Two general joints with moves by formulas, then a plain joint.
+
+    The moves: a curve, and a cam that shares the curve's coordinate.
     """
     r = random.Random(f"general {seed}")
     x, y = name("x"), name("y")

@@ -196,9 +196,7 @@ GEARED = {"q": [0.5, 0.3], "qd": [0.9, -0.7], "qdd": [1.2, -0.4]}
 
 
 def test_rotors_friction_payload() -> None:
-    """Gear ratio squared on the diagonal, sign without effect; friction apart; payload without a trace
-    (pinocchio#671).
-    """
+    """Gear ratio squared on the diagonal, friction apart, payload without a trace (pinocchio#671)."""
     plain = load("geared.urdf")
     gravity = [0.0, 4.123614421662]
     check(

@@ -107,8 +107,9 @@ def test_program_and_model_agree(certified: Abbreviated, paper: Abbreviated) -> 
 
 
 def test_the_papers_rule_recomputed(full: ExplicitModel, paper: Abbreviated) -> None:
-    """A term goes when below 1 % of the greatest of its element, or 0.1 % of the joint's largest constant term:
-    by dense sampling.
+    """The rule of the paper, recomputed by dense sampling.
+
+    A term goes when below 1 % of the greatest of its element, or 0.1 % of the joint's largest constant term.
     """
     constants = ev.constant_values(full)
     q = np.random.default_rng(0).uniform(-np.pi, np.pi, (40_000, 6))

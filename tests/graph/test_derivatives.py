@@ -27,9 +27,7 @@ def values(g: Graph, refs: list[int], point: dict[str, float]) -> np.ndarray:
 @settings(max_examples=40)
 @given(seed=st.integers(0, 2**30), depth=st.integers(1, 4))
 def test_forward_and_reverse_are_the_same_function(seed: int, depth: int) -> None:
-    """d f . v by one forward sweep equals the gradient dotted with v: the very same node; and the difference
-    quotient.
-    """
+    """d f . v by one forward sweep is the very node of the gradient dotted with v, and the difference quotient."""
     g, r = Graph(), random.Random(seed)
     outputs = [build(g, r, depth)[0] for _ in range(3)]
     wrt = [g.symbol(n) for n in NAMES]

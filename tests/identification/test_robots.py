@@ -1,6 +1,4 @@
-"""Whole arms with friction, encoder steps, torque ripple and noise at 1 kHz: honest deviations, small errors, real
-bodies.
-"""
+"""Whole arms with friction, encoder steps, torque ripple and noise at 1 kHz: small errors, honest deviations."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,6 +1,4 @@
-"""Corners of the description: shared coordinates, own names, carried rotors, floating joints inside a tree, no
-freedom at all.
-"""
+"""Corners of the description: shared coordinates, own names, carried rotors, inner floating joints, no freedom."""
 
 from __future__ import annotations
 

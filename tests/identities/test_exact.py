@@ -48,9 +48,7 @@ def test_regrouping_check_notices_the_last_digit() -> None:
 
 @pytest.mark.parametrize("turn", [None, *((a, k) for a in (0, 1) for k in (1, 2, 3))])
 def test_vertical_axis_has_no_gravity_terms(turn: tuple[int, int] | None) -> None:
-    """However the joint frame is turned by right angles first, a vertical axis carries no weight and no tiny
-    numbers.
-    """
+    """A vertical axis carries no weight and no tiny numbers, however the joint frame is turned by right angles."""
     from kane.mechanism.formula import PI
 
     placement, axis = (), [Fraction(0), Fraction(0), Fraction(1)]

@@ -106,10 +106,10 @@ def test_rolling_and_spinning_thresholds(axial, transverse, rolling, spinning):
 
 
 def test_steady_turn_of_the_disc():
-    """A disc at constant lean a, yaw rate w, spin n: (3/2) w cos a (n + w sin a) - (1/4) w^2 sin a cos a = -(g/r) sin
-    a.
+    """The steady turn of a disc at constant lean a, yaw rate w, spin n.
 
-    Angular momentum about the moving contact point (Kane and Levinson 1985, problem set on the rolling disc).
+    (3/2) w cos a (n + w sin a) - (1/4) w^2 sin a cos a = -(g/r) sin a.  Angular momentum about the moving contact point
+    (Kane and Levinson 1985, problem set on the rolling disc).
     """
     e = disc(formula("1/2"), formula("1/4"))
     turn = {"free": ("q3_dot", "x_dot", "y_dot"), "steady": ("q1_dot", "q2_dot", "q3_dot")}

@@ -1,6 +1,4 @@
-"""Joint types that few robot files use, against pinocchio: planar, floating inside a tree, skew continuous axes,
-followers of followers.
-"""
+"""Joint types that few robot files use, against pinocchio: planar, inner floating, skew, followers of followers."""
 
 from __future__ import annotations
 

@@ -1,12 +1,9 @@
-"""The models behind the published operation counts, rebuilt from their descriptions (modified DH; every length a
-parameter).
+"""The models behind the published operation counts, rebuilt from their descriptions (modified DH).
 
-RX-90: twists 0, 90, 0, -90, 90, -90 degrees, lengths d3 and r4 only.  Stanford: RRPRRR with a shoulder offset;
-"diagonal": mass centres on
-the z axes and no products of inertia.  General 6R: all twists and lengths free.  PUMA 560 with full inertia: the
-geometry
-of Armstrong, Khatib and Burdick 1986 with ten free parameters a link.  Numbers only make every parameter differ from
-zero.
+Every length is a parameter.  RX-90: twists 0, 90, 0, -90, 90, -90 degrees, lengths d3 and r4 only.  Stanford: RRPRRR
+with a shoulder offset; "diagonal": mass centres on the z axes and no products of inertia.  General 6R: all twists and
+lengths free.  PUMA 560 with full inertia: the geometry of Armstrong, Khatib and Burdick 1986 with ten free parameters a
+link.  Numbers only make every parameter differ from zero.
 """
 
 from __future__ import annotations

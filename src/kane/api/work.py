@@ -1,6 +1,4 @@
-"""The work behind the commands: derive, check and count a robot; results as dictionaries in the shapes of the JSON
-output.
-"""
+"""The work behind the commands: derive, check, count; results as dictionaries in the shapes of the JSON output."""
 
 from __future__ import annotations
 

@@ -96,8 +96,10 @@ done:
 
 
 def _sincos(dtype: Dtype) -> float:
-    """ns of one sine with cosine in a batch in columns, with loading and storing counted once: what is left of 2 n
-    angles less n."""
+    """ns of one sine with cosine in a batch in columns: what 2 n angles take more than n, for each of the n.
+
+    Loading and storing are counted once.
+    """
     works: list[Callable[[], object]] = []
     for n in (ANGLES, 2 * ANGLES):
         g = Graph()

@@ -1,6 +1,4 @@
-"""Other libraries, called from Python on the same file; each is used where it is installed and left out where it is
-not.
-"""
+"""Other libraries, called from Python on the same file; each is left out where it is not installed."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Base parameters: the combinations of inertial parameters that torques depend on, found exactly (Khalil and Bennis
-1994).
+"""Base parameters: the combinations that torques depend on, found exactly (Khalil and Bennis 1994).
 
 tau = Y pi, with the parameters of all bodies (and rotors) in pi, has dependent columns.  Columns are taken parents
 first, so what a joint cannot tell from its parent's goes there; which columns are independent, and how the others are
@@ -91,8 +90,7 @@ def base_parameters(
 
 
 def rule_relations(system: System) -> dict[int, dict[int, Ref]]:
-    """Columns that a turn or a slide passes on, as combinations of columns that are not passed on (Khalil and
-    Kleinfinger 1987).
+    """Columns that a turn or a slide passes on, by columns that stay (Khalil and Kleinfinger 1987).
 
     Turn about axis k: m, h_k, and I_jj = (I_ii = I_jj = 1) - I_ii, go to the parent; slide: the whole tensor.  Bodies
     whose frame is turned away from their node's, or whose parent node carries no link, are left out.

@@ -52,8 +52,9 @@ def combine(g: Graph, a: BodyInertia, b: BodyInertia) -> BodyInertia:
 
 
 def carry_out(g: Graph, steps: Sequence[Step], body: BodyInertia) -> BodyInertia:
-    """The body's parameters in the frame before the steps: h' = h + m d, I' = I - (h x)(d x) - (d x)(h x) - m (d x)(d
-    x).
+    """The body's parameters in the frame before the steps.
+
+    h' = h + m d,  I' = I - (h x)(d x) - (d x)(h x) - m (d x)(d x).
     """
     for step in reversed(steps):
         if isinstance(step, Shift):
@@ -81,9 +82,7 @@ def inverse_steps(steps: Sequence[Step]) -> tuple[Step, ...]:
 
 
 def head(k: Kinematics, node: Node) -> Attached:
-    """The link that heads the body of a node with links: the child of its joint; its frame is that of the body's
-    parameters.
-    """
+    """The link whose frame a node's body parameters are in: the child of its joint."""
     child = k.mechanism.joint(node.joint).child
     return next((item for item in node.links if item.link == child), node.links[0])
 

@@ -1,5 +1,4 @@
-"""Linear relations between expressions, exact: values at random states modulo a prime, elimination, rational
-reconstruction.
+"""Exact linear relations between expressions: residues at random states, elimination, rational reconstruction.
 
 Parameters, angles of the geometry and all other constants keep one residue for all states of a field, so a relation
 with coefficients that depend on them is a relation of residues.  A state that adds no new row proves, but for a chance

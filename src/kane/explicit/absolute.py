@@ -38,8 +38,9 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Absolute:
-    """u = S q; the pieces of tau' in the constants of the model; rotor inertia left at the joints (coordinate,
-    constant).
+    """u = S q; the pieces of tau' in the constants of the model.
+
+    Rotor inertia is left at the joints, as (coordinate, constant).
     """
 
     transform: Rows
@@ -48,9 +49,7 @@ class Absolute:
 
 
 def absolute_form(model: ExplicitModel) -> Absolute:
-    """The forces tau' of a model,
-    so that tau_i = sum_k S_ki tau'_k + Im_i qdd_i (for rotors that stay at the joint).
-    """
+    """The forces tau' of a model:  tau_i = sum_k S_ki tau'_k + Im_i qdd_i  (Im: rotors that stay at the joint)."""
     change = Change(model)
     n = model.n
     a, g = change.matrix(), change.gravity()

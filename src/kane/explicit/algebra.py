@@ -1,9 +1,8 @@
-"""Exact coefficients: polynomials in the atoms of a description (named parameters,
-sines of fixed angles) with rational numbers.
+"""Exact coefficients: polynomials with rational numbers in the atoms of a description.
 
-A Coefficient is a dict from a packed monomial (BITS bits of exponent an atom, in one integer) to a rational.  Products
-add the integers.  Atoms may satisfy x^2 = polynomial (sin^2 = 1 - cos^2, sqrt(2)^2 = 2): products are reduced by that,
-so that equal functions have equal coefficients.
+Atoms are named parameters and sines of fixed angles.  A Coefficient is a dict from a packed monomial (BITS bits of
+exponent an atom, in one integer) to a rational.  Products add the integers.  Atoms may satisfy x^2 = polynomial (sin^2
+= 1 - cos^2, sqrt(2)^2 = 2): products are reduced by that, so that equal functions have equal coefficients.
 """
 
 from __future__ import annotations

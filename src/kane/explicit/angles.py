@@ -97,8 +97,9 @@ def _parallel_ancestor(arm: Arm, atoms: Atoms, index: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """Angles for the coordinates of a group; `harmonic`:
-    cosines and sines of all multiples and sums instead of powers.
+    """Angles for the coordinates of a group.
+
+    harmonic: cosines and sines of all multiples and sums instead of powers.
     """
 
     involved: tuple[int, ...]
@@ -222,9 +223,7 @@ def _outer(a: dict[Key, int], x: dict[int, int], b: dict[Key, int], y: dict[int,
 
 
 def exponentials(codes: Key) -> tuple[dict[Key, tuple[int, int]], int]:
-    """A product of cos^a sin^b as a sum of exp(i k.q): k -> whole (real, imaginary) weight,
-    and their common divisor.
-    """
+    """A product of cos^a sin^b as a sum of exp(i k.q): k -> whole (real, imaginary) weight; their common divisor."""
     result: dict[Key, tuple[int, int]] = {(): (1, 0)}
     divisor = 1
     for code in codes:

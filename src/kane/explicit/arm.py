@@ -26,9 +26,7 @@ _REMEDY = "Use 'kane derive' (kane.derive): its recursive equations serve every 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One elementary motion: fixed moves from the parent step's frame,
-    then a turn or slide of a coordinate times `ratio`.
-    """
+    """One elementary motion: fixed moves from the parent step's frame, then a turn or slide of ratio * coordinate."""
 
     parent: int
     fixed: tuple[Fixed, ...]
@@ -41,9 +39,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """The steps of a tree, its coordinates, gravity along the axes of N, rotor inertia by coordinate,
-    notes for the reader.
-    """
+    """The steps of a tree, its coordinates, gravity in axes of N, rotor inertia by coordinate, notes for the reader."""
 
     steps: tuple[Step, ...]
     names: tuple[str, ...]
@@ -186,8 +182,9 @@ def _gravity(mechanism: Mechanism, atoms: Atoms) -> tuple[Coefficient, Coefficie
 def _rotors(
     mechanism: Mechanism, nodes: Sequence[Node], c: Coordinates, atoms: Atoms, notes: list[str]
 ) -> dict[int, Coefficient]:
-    """Reflected rotor inertia, inertia * ratio^2, by coordinate (Armstrong, Khatib and Burdick:
-    kept apart from the arm's).
+    """Reflected rotor inertia, inertia * ratio^2, by coordinate.
+
+    Kept apart from the arm's, as Armstrong, Khatib and Burdick do.
     """
     result: dict[int, Coefficient] = {}
     for joint in mechanism.joints:

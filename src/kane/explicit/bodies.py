@@ -36,8 +36,9 @@ def _scalars(inertia: Inertia) -> tuple[Scalar, ...]:
 
 
 def node_body(mechanism: Mechanism, node: Node, index: int, atoms: Atoms) -> Body | None:
-    """The body of a node.  Numbers get names (m2, rx2, Ixx2: mass centre; several links fixed together: m2,
-    hx2, Jxx2: origin).
+    """The body of a node, its numbers named.
+
+    m2, rx2, Ixx2: about the mass centre; of several links fixed together m2, hx2, Jxx2: about the origin.
     """
     carried = [(at, mechanism.link(at.link).inertia) for at in node.links]
     present = [(at, inertia) for at, inertia in carried if inertia is not None]
@@ -75,9 +76,7 @@ def _named(atoms: Atoms, name: str, value: Fraction) -> Coefficient:
 
 
 def _body(atoms: Atoms, at: Attached, inertia: Inertia, s: Sequence[Coefficient]) -> Body:
-    """One body in its node's frame: h = m c, I = I_c + m (c.c 1 - c c),
-    carried through the placement about its mass centre.
-    """
+    """One body in its node's frame: h = m c, I = I_c + m (c.c 1 - c c), carried through the placement."""
     tensor = list(s[4:])
     for move in reversed(fixed_moves(atoms, inertia.axes)):
         tensor = turn_tensor(atoms, move, tensor)
@@ -118,8 +117,9 @@ def symmetric(
     free: Sequence[str],
     notes: list[str],
 ) -> Body | None:
-    """A last link that is symmetric about its joint axis in value: both moments across get one name,
-    so its angle drops out.
+    """A last link symmetric about its joint axis: one name for both moments across, so that its angle drops out.
+
+    Symmetric in value, not by its names.
     """
     carried = [(at, i) for at in node.links if (i := mechanism.link(at.link).inertia) is not None]
     if body is None or children or len(carried) != 1 or carried[0][0].placement or carried[0][1].axes:

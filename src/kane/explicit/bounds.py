@@ -58,8 +58,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """The coefficients of one joint's error: component m is Re(sum_h amplitude[h, m] exp(i k_h . q)),
-    weighted by its motion.
+    """One joint's error: component m is Re(sum_h amplitude[h, m] exp(i k_h . q)), weighted by its motion.
 
     motions[m]; scale[m]: greatest value of the slides' part.
     """
@@ -75,8 +74,9 @@ class Field:
 
 
 def make_field(n: int, parts: Iterable[tuple[Motion, float, Sequence[Factor]]], box: Box) -> Field:
-    """The field of a sum of (motion, coefficient, product); each power of the slides is a component of its own,
-    at its greatest.
+    """The field of a sum of (motion, coefficient, product).
+
+    Each power of the slides is a component of its own, at its greatest.
     """
     components: dict[tuple[Motion, tuple[Factor, ...]], dict[Angle, complex]] = {}
     for motion, coefficient, factors in parts:
@@ -106,8 +106,9 @@ def values(field: Field, q: Array) -> Array:
 
 
 def worst(field: Field, coefficients: Array, slack: Array | None, box: Box) -> Array:
-    """An upper bound (N) of the error for coefficients (N, M) known up to slack (N, M):
-    exact but for interior maxima of squares.
+    """An upper bound (N) of the error for coefficients (N, M) known up to slack (N, M).
+
+    It is exact but for maxima of squares inside an interval.
     """
     size = np.array([_size(motion, box) for motion in field.motions])
     spread = np.zeros(len(coefficients)) if slack is None else slack @ size
@@ -177,8 +178,9 @@ def certify(field: Field, box: Box, budget: int = FINE) -> Bound:
 
 
 def grid_steps(degrees: Sequence[int], budget: int) -> tuple[int, ...]:
-    """Steps for each angle, a multiple of its degree, within a budget of points: 12 d where that fits,
-    at least 2 d + 1.
+    """Steps for each angle, a multiple of its degree d, within a budget of points.
+
+    12 d where that fits, at least 2 d + 1.
     """
     for multiple in (16, 14, 12, 10, 9, 8, 7, 6, 5, 4, 3):
         steps = tuple(multiple * d if d else 1 for d in degrees)

@@ -1,5 +1,4 @@
-"""Steps 3 and 4: Christoffel symbols of the first kind from A, in the constants,
-and the relations that leave few of them.
+"""Steps 3 and 4: Christoffel symbols of the first kind from A, and the relations that leave few of them.
 
 [i;jk] = (d_k a_ij + d_j a_ik - d_i a_jk) / 2, b_i,jk = 2 [i;jk], c_ij = [i;jj] (Armstrong, Khatib and Burdick 1986, eq.
 4-10). Derivatives are formed only where the relations leave something, and the constants are combined again.
@@ -182,8 +181,9 @@ def _combined(name: str, base: frozenset[tuple[int, Number]], constants: Sequenc
 def report(
     arm: Arm, groups: Sequence[Group], unique: int, zero: int, elements: Sequence[Sequence[Element]]
 ) -> ChristoffelReport:
-    """Unique symbols after each relation of Armstrong, Khatib and Burdick 1986, eq. 7-10;
-    `unique` in this arm's expressions.
+    """Unique symbols after each relation of Armstrong, Khatib and Burdick 1986, eq. 7-10.
+
+    unique: of this arm's expressions.
     """
     n = len(arm.names)
     live = _live(arm)
@@ -257,8 +257,9 @@ def _formal(s: Symbol, live: set[tuple[int, int, int]]) -> Vector:
 
 
 def _with_parallels(arm: Arm, groups: Sequence[Group], formal: dict[Symbol, Vector]) -> dict[Symbol, Vector]:
-    """Reduce by [i;ak] = +-[i;bk] for parallel axes a before b, k at or beyond b:
-    the partial velocities have equal derivatives.
+    """Reduce by [i;ak] = +-[i;bk] for parallel axes a before b, k at or beyond b.
+
+    The partial velocities of the two have equal derivatives.
     """
     above = _ancestors(arm)
     rows: list[Vector] = []

@@ -251,9 +251,7 @@ def _minus(a: Packed) -> Packed:
 
 
 def energy(arm: Arm, atoms: Atoms) -> tuple[list[list[Element]], list[Element]]:
-    """The kinetic energy matrix A (without rotors) and the gravity forces g of an arm, exact,
-    as polynomials in its coordinates.
-    """
+    """Kinetic energy matrix A (without rotors) and gravity forces g of an arm, as polynomials in its coordinates."""
     walk = _Walk(arm, atoms)
     composites = walk.composites()
     n = len(arm.names)
@@ -290,8 +288,9 @@ def _lone(c: Coefficient) -> Packed:
 
 
 class Reducer:
-    """Packed keys of the steps to keys of the coordinates: followers merged, cos^2 = 1 - sin^2,
-    cos(k q) by Chebyshev polynomials.
+    """Packed keys of the steps to keys of the coordinates.
+
+    Followers are merged, cos^2 = 1 - sin^2, cos(k q) by Chebyshev polynomials.
     """
 
     def __init__(self, arm: Arm) -> None:

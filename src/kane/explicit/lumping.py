@@ -134,9 +134,7 @@ def term_order(term: Term) -> tuple[object, ...]:
 
 
 def _unit(ratios: Sequence[Fraction]) -> Fraction:
-    """The greatest number that all ratios are whole multiples of, with the sign of the majority (ties:
-    of the first).
-    """
+    """The greatest number that all ratios are whole multiples of, with the sign of most (of the first in a tie)."""
     denominator = lcm(*(r.denominator for r in ratios))
     numerator = gcd(*(r.numerator * (denominator // r.denominator) for r in ratios))
     balance = sum(1 if r > 0 else -1 for r in ratios) or (1 if ratios[0] > 0 else -1)
@@ -144,9 +142,7 @@ def _unit(ratios: Sequence[Fraction]) -> Fraction:
 
 
 def dependences(constants: Sequence[Constant]) -> tuple[tuple[tuple[int, Fraction], ...], ...]:
-    """Linear dependences: each a combination of constants that vanishes identically,
-    its last entry the dependent one.
-    """
+    """Linear dependences: combinations of constants that vanish identically, the last entry the dependent one."""
     found = []
     rows: list[tuple[Coefficient, dict[int, Fraction]]] = []
     for index, constant in enumerate(constants):

@@ -1,8 +1,7 @@
-"""The explicit dynamic model A(q) qdd + B(q) [qd qd] + C(q) [qd^2] + g(q) of a tree of turns and slides,
-in lumped constants.
+"""The explicit model A(q) qdd + B(q) [qd qd] + C(q) [qd^2] + g(q) of a tree of turns and slides.
 
-The procedure of Armstrong, Khatib and Burdick 1986 ("The Explicit Dynamic Model and Inertial Parameters of the PUMA 560
-Arm"), steps 1-4, for any tree.
+Its coefficients are lumped constants.  The procedure of Armstrong, Khatib and Burdick 1986 ("The Explicit Dynamic Model
+and Inertial Parameters of the PUMA 560 Arm"), steps 1-4, for any tree.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Programs of an explicit model: inverse dynamics from A, B, C and g, factored to few operations;
-mass matrix and gravity.
-"""
+"""Programs of an explicit model, factored to few operations: inverse dynamics, mass matrix, gravity."""
 
 from __future__ import annotations
 
@@ -67,9 +65,7 @@ class ConstantRefs:
         return self.graph.symbol(text, "parameter") if value is None else self.graph.number(value)
 
     def number(self, constant: Constant) -> Fraction | None:
-        """The constant as an exact number (the nearest double where it is irrational);
-        None when it has run-time parameters.
-        """
+        """The constant as an exact number, the nearest double if irrational; None when it has run-time parameters."""
         ref = self(constant)
         exact = self.graph.value_of(ref)
         if exact is not None:
@@ -125,8 +121,9 @@ def _parameter_input(model: ExplicitModel) -> list[Input]:
 
 
 class Variables:
-    """Literals of factored polynomials and their references: sines and cosines, slides, speeds, accelerations,
-    constants.
+    """Literals of factored polynomials and their references.
+
+    Sines and cosines, slides, speeds, accelerations, constants.
     """
 
     def __init__(self, graph: Graph, names: Names) -> None:

@@ -1,6 +1,4 @@
-"""Ranges of motion and reference torques that an abbreviation is certified for;
-defaults from the robot's own limits.
-"""
+"""Ranges of motion and reference torques that an abbreviation is certified for; by default the robot's limits."""
 
 from __future__ import annotations
 

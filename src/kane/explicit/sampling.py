@@ -1,5 +1,4 @@
-"""The second way to the explicit model: sample A and g on a grid and transform once;
-shares no code with the symbolic way.
+"""The second way to the explicit model: sample A and g on a grid, transform once; no code of the symbolic way.
 
 Every element is a trigonometric polynomial of degree 2 in each angle and a polynomial of degree 2 in each slide, so
 values on 5 points an angle (3 a slide) determine it exactly.  Body by body over the coordinates of its ancestors: a
@@ -233,9 +232,7 @@ def harmonics(model: ExplicitModel, expression: Expression) -> Harmonics:
 
 
 def largest_difference(model: ExplicitModel) -> float:
-    """The greatest difference of a harmonic of A or g between the symbolic way and sampling,
-    relative to the element's largest.
-    """
+    """The greatest difference of a harmonic of A or g between the two ways, relative to the element's largest."""
     sampled = sample(model.mechanism)
     worst = 0.0
     for i, j in product(range(model.n), repeat=2):

@@ -1,5 +1,6 @@
-"""Which pieces of a model to keep:
-the cheapest set whose dropped rest stays within a torque budget at sampled configurations.
+"""Which pieces of a model to keep: the cheapest set whose dropped rest stays within a torque budget.
+
+The budget holds at sampled configurations.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ Part = tuple[int, Motion, float, Product]
 
 @dataclass(slots=True)
 class _Errors:
-    """Coefficients of every joint's error at the samples, and their bound:
-    the sum of absolute values times the motions' sizes.
+    """Coefficients of every joint's error at the samples, and their bound.
+
+    The bound: the sum of absolute values times the motions' sizes.
     """
 
     box: Box

@@ -19,8 +19,7 @@ Matrix = Literal["A", "B", "C", "g"]
 
 @dataclass(frozen=True, slots=True)
 class Significance:
-    """One term of one element: its greatest value over the joint ranges,
-    as a share of the greatest term of the element.
+    """One term of one element: its greatest share of the element's greatest term, over the joint ranges.
 
     constant_share: of the largest constant term of the same joint.  element: "a12", "b2,34", "c31", "g2" as
     (matrix, row, column).

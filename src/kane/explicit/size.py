@@ -40,8 +40,7 @@ def refuse_too_large(arm: Arm, name: str, limit: int = LIMIT) -> None:
 
 
 def count_terms(arm: Arm) -> int:
-    """An upper bound of the terms cos^a sin^b ... in the upper triangle of A:
-    products of generic coefficients never cancel.
+    """An upper bound of the terms cos^a sin^b ... in the upper triangle of A, as if nothing cancelled.
 
     Every quantity is the set of its keys, as an array of booleans with one axis (1, c, s, cs, s^2) a step of the path.
     """

@@ -17,8 +17,9 @@ from kane.graph.program import OperationCounts
 
 
 def element_text(model: ExplicitModel, expression: Expression, short: bool = False) -> str:
-    """An element in the constants, terms of one constant together: I4*sin(q2) + I8*cos(q2+q3); short:
-    I4*s2 + I8*c23.
+    """An element in the constants, terms of one constant together: I4*sin(q2) + I8*cos(q2+q3).
+
+    short: I4*s2 + I8*c23.
     """
     parts: list[str] = []
     for _, group in groupby(expression, key=lambda t: t.constant):

@@ -122,8 +122,9 @@ class Program:
 
     @property
     def counts(self) -> OperationCounts:
-        """Operations of the state section by the counting rule: free are constants and signs; fma is one mul and one
-        add.
+        """Operations of the state section by the counting rule.
+
+        Free are constants and signs; fma is one mul and one add.
         """
         return count(self, self.state)
 

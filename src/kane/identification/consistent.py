@@ -26,10 +26,10 @@ POSSIBLE = 1e-5  # what a body may lack of positive definiteness, in its own siz
 
 @dataclass(frozen=True, slots=True)
 class Consistent:
-    """Full parameters of real bodies: pi (n_full,) in the order of base.full, friction (nf,), x (k,) = (K pi,
-    friction).
+    """Full parameters of real bodies, with the base parameters they have.
 
-    distance: |Y| of each body: how far it is from the prior, in its own size.
+    pi (n_full,) in the order of base.full; friction (nf,); x (k,) = (K pi, friction).  distance: |Y| of each body: how
+    far it is from the prior, in its own size.
     """
 
     full: Array
@@ -110,10 +110,10 @@ def nearest_consistent(model: TorqueModel, x: Array) -> Consistent | None:
 
 
 def impossible_bodies(model: TorqueModel, x: Array) -> dict[str, float]:
-    """Links (or friction parameters) that no real body can serve with base parameters x: what is lacking, in the body's
-    own size.
+    """Links (or friction parameters) that no real body can serve with base parameters x, and how much is lacking.
 
-    Minimises the sum of t over 1 + Y + t 1 positive semidefinite for all bodies, K pi = x.  Empty when x is possible.
+    What is lacking is in the body's own size.  Minimises the sum of t over 1 + Y + t 1 positive semidefinite for all
+    bodies, K pi = x.  Empty when x is possible.
     """
     c = _coordinates(model, x[model.base.count :])
     K = _to_base(model)

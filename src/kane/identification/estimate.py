@@ -28,11 +28,10 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """x (k,) with deviations (k,), correlation (k, k) and covariance (k, k); sigma (nv,): residual deviation of each
-    joint, N m.
+    """An estimate x (k,) with deviations (k,), correlation (k, k) and covariance (k, k).
 
-    condition: of the weighted regressor; scaled_condition: of it with columns of unit length.  unknown: what stays at
-    the description's value.
+    sigma (nv,): residual deviation of each joint, N m or N.  condition: of the weighted regressor; scaled_condition: of
+    it with columns of unit length.  unknown: what stays at the description's value.
     """
 
     names: tuple[str, ...]
@@ -87,10 +86,9 @@ def _weighted(factors: Factors, prior: Array, solution: Solution, correlated: bo
 def robust_estimate(
     model: TorqueModel, q: Array, qd: Array, qdd: Array, tau: Array, moved: Sequence[bool] = ()
 ) -> Estimate:
-    """Iteratively reweighted least squares: samples by Huber's weights, joints by their scale (median absolute
-    deviation).
+    """Iteratively reweighted least squares: samples by Huber's weights, joints by their scale.
 
-    Raises ConvergenceError after 100 rounds.
+    The scale is the median absolute deviation.  Raises ConvergenceError after 100 rounds.
     """
     W = model.regressor(q, qd, qdd)
     first = solve(merged(chunk_factors(*c) for c in chunks_of(W, tau)), model.prior)

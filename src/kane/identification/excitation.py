@@ -261,10 +261,9 @@ def exciting_motion(
 
 
 def reverse_regressor(model: TorqueModel) -> Callable[..., tuple[Array, Array, Array]]:
-    """The function (q, qd, qdd, bar) -> derivatives by q, qd, qdd of the sum of bar (m, nv * nb) times the base
-    regressor.
+    """The slopes by q, qd, qdd of the sum of bar (m, nv * nb) times the base regressor, as a function.
 
-    One reverse sweep over the regressor's expressions, compiled.
+    The function takes (q, qd, qdd, bar).  One reverse sweep over the regressor's expressions, compiled.
     """
     system = derive_system(model.mechanism)
     g, s = system.g, system.k.symbols

@@ -105,10 +105,10 @@ class Identifier:
         return self._learn(findings, model_factors(model, q, qd, qdd, tau), (q, qd, qdd, tau))
 
     def fit_raw(self, t: Any, q: Any, tau: Any, cutoff: float, qd: Any = None) -> Identifier:
-        """Estimate from raw encoder and torque samples at an even rate: filtered without delay below `cutoff` Hz,
-        differentiated.
+        """Estimate from raw encoder and torque samples at an even rate.
 
-        One filter goes over regressor and torques, which are then thinned, so that what is left of the noise is white.
+        Positions are filtered without delay below `cutoff` Hz and differentiated.  One filter goes over regressor and
+        torques, which are then thinned, so that what is left of the noise is white.
         """
         model = self.model
         t, q, tau = (np.asarray(a, dtype=np.float64) for a in (t, q, tau))
@@ -236,10 +236,9 @@ class Identifier:
         return dict(zip(self.names_, map(float, self.coef_std_), strict=True))
 
     def to_mechanism(self) -> Mechanism:
-        """The robot with real bodies, rotors and friction: the nearest to the description that has the estimate, or the
-        consistent fit.
+        """The robot with real bodies, rotors and friction that have the estimate.
 
-        Raises MissingExtraError without clarabel.
+        The nearest to the description, or the consistent fit.  Raises MissingExtraError without clarabel.
         """
         found = self.consistent_ or nearest_consistent(self.model, self.coef_)
         if found is None:  # on the border of what is possible

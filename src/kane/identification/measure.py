@@ -1,5 +1,4 @@
-"""A robot taken apart: mass by balance, mass centre on a knife edge, inertia by swinging on two wires, drives by a
-torque spring.
+"""A robot taken apart: mass by balance, centre on a knife edge, inertia by swinging, drives by a torque spring.
 
 The methods of Armstrong, Khatib and Burdick 1986, section 4, with standard errors.  Tensors are (xx, xy, xz, yy, yz,
 zz), matrix elements.

@@ -1,5 +1,4 @@
-"""From raw encoder and torque samples to what least squares needs: low-pass without delay, rates by central
-differences.
+"""From raw encoder and torque samples to what least squares needs: filtered without delay, differentiated.
 
 The same filter goes over torques and over the columns of the regressor, so friction at a reversal of speed and
 everything else keeps its place (parallel filtering, Gautier 1997).

@@ -1,5 +1,4 @@
-"""Many logs, in this process or on many machines (dask): each becomes factors, which are merged in the order of the
-logs.
+"""Many logs, here or on many machines (dask): each becomes factors, merged in the order of the logs.
 
 The answer is that of all samples in one fit, to rounding, however many workers there are.
 """
@@ -23,10 +22,10 @@ from kane.identification.torque_model import TorqueModel
 
 
 def log_factors(model: TorqueModel, path: str | Path, cutoff: float | None = None) -> Factors:
-    """Factors of one log: as it is, in chunks, when it holds qd and qdd; else filtered below `cutoff` Hz and
-    differentiated.
+    """Factors of one log.
 
-    Raises InputError when rates are missing and no cutoff is given, or for samples that are not finite.
+    As it is, in chunks, when it holds qd and qdd; else filtered below `cutoff` Hz and differentiated.  Raises
+    InputError when rates are missing and no cutoff is given, or for samples that are not finite.
     """
     if cutoff is None:
         return merged(_plain(model, path))

@@ -1,5 +1,4 @@
-"""The worksheet of a robot taken apart: readings in TOML, measured bodies and drives with standard errors, a robot that
-has them.
+"""The worksheet of a robot taken apart: readings in TOML, bodies and drives with standard errors, their robot.
 
     gravity = 9.80
     [graduation]                       # of the instruments, used where a reading is a bare number

@@ -28,11 +28,11 @@ DIGITS = 12  # of a written number
 
 
 def with_parameters(model: TorqueModel, found: Consistent) -> Mechanism:
-    """The mechanism with the bodies, rotors, damping and Coulomb friction of a consistent set; every change is a note
-    of its report.
+    """The mechanism with bodies, rotors and friction of a consistent set; every change is a note of its report.
 
-    A body that is several links fixed together keeps the other links and changes the one that its joint moves, unless
-    that would be no real body: then the whole inertia goes to that link and the others lose theirs.
+    Friction is damping and Coulomb friction.  A body that is several links fixed together keeps the other links and
+    changes the one that its joint moves, unless that would be no real body: then the whole inertia goes to that link
+    and the others lose theirs.
     """
     mechanism = model.mechanism
     notes: list[Note] = []

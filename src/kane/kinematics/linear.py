@@ -66,8 +66,7 @@ def reduce_rows(
 
 
 def affine(g: Graph, refs: Sequence[Ref], symbols: Sequence[Ref]) -> tuple[list[Ref], list[dict[int, Ref]]]:
-    """Expressions linear in symbols as (constant part, coefficient by index of the symbol), in one sweep over the
-    graph.
+    """Expressions linear in symbols: constant part and coefficient by index of the symbol, in one sweep.
 
     Raises NotLinearError with the index of the first expression that is not linear.
     """

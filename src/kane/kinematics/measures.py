@@ -1,5 +1,4 @@
-"""Scalars of a description with everything that names can mean: coordinates, rates, speeds, parameters, inputs,
-measures.
+"""Scalars with everything names can mean: coordinates, rates, speeds, parameters, inputs, measures.
 
 Measures are components of motions, by names of points and frames: `velocity(P, A, n1)` of point P in frame A along n1;
 `material_velocity(P, B, n1)` in N of the point of body B that is at P; `angular_velocity(B, A, b3)` of B in A;

@@ -196,9 +196,7 @@ def _direction(g: Graph, s: Symbols) -> dict[Ref, Ref]:
 
 
 def partials_of(g: Graph, s: Symbols, rate: Sequence[Ref]) -> dict[int, Vec]:
-    """d rate / d u_r for the speeds it depends on: what Kane calls partial (angular) velocities, relative to the
-    parent.
-    """
+    """d rate / d u_r for the speeds it depends on: partial (angular) velocities relative to the parent."""
     result: dict[int, Vec] = {}
     for r in sorted({r for component in rate for r in speeds_in(g, s, component)}):
         x, y, z = forward(g, list(rate), {s.u[r]: g.one})
@@ -225,10 +223,10 @@ def speeds_in(g: Graph, s: Symbols, ref: Ref) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class FrameMotion:
-    """Motion of a frame in N, own axes: w angular velocity, alpha, vel velocity of the origin, acc its acceleration
-    less gravity.
+    """Motion of a frame in N, components along its own axes.
 
-    arm: the matrix U = [alpha x] + [w x][w x]; products: -wx^2, -wy^2, -wz^2, wx wy, wx wz, wy wz.
+    w angular velocity, alpha angular acceleration, vel velocity of the origin, acc its acceleration less gravity.  arm:
+    the matrix U = [alpha x] + [w x][w x]; products: -wx^2, -wy^2, -wz^2, wx wy, wx wz, wy wz.
     """
 
     w: Vec

@@ -1,8 +1,7 @@
-"""Generalized speeds defined by the user: u = Y(q, t) v + z(q, t), v the joints' own speeds; inverted for the
-kinematic equations.
+"""Generalized speeds defined by the user, u = Y(q, t) v + z(q, t), inverted for the kinematic equations.
 
-Step 2 of Kane's method.  v are coordinate rates, or angular velocity and velocity components where a joint type has
-those.
+v: the joints' own speeds.  Step 2 of Kane's method.  v are coordinate rates, or angular velocity and velocity
+components where a joint type has those.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ Resolver = Callable[[Symbols, Scalar], Ref]
 
 
 def define_speeds(graph: Graph, mechanism: Mechanism, coordinates: Coordinates, resolver: Resolver) -> Symbols:
-    """Symbols whose speeds are those of `mechanism.speeds`; `resolver(symbols, scalar)` gives the reference of a
-    definition.
+    """Symbols whose speeds are those of `mechanism.speeds`.
 
-    Raises InputError when the definitions are not linear in the rates, are too few or too many, or cannot be inverted.
+    resolver: (symbols, scalar) -> the reference of a definition.  Raises InputError when the definitions are not linear
+    in the rates, are too few or too many, or cannot be inverted.
     """
     own = replace(coordinates, speeds=coordinates.natural)
     plain = _plain(mechanism, own.speeds) if own.speeds == own.names else None

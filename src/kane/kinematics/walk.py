@@ -22,10 +22,9 @@ from kane.mechanism.model import Axis, Inertia, Mechanism, Move, QuaternionTurn,
 
 @dataclass(frozen=True, slots=True)
 class Axes:
-    """A set of axes: base components = step.out(own components); `axis`, `angle` where it is a simple turn of the
-    base.
+    """A set of axes: base components = step.out(own components).
 
-    rate: angular velocity in the base, w: in N, both in own axes.
+    axis, angle: where it is a simple turn of the base.  rate: angular velocity in the base, w: in N, both in own axes.
     """
 
     name: str

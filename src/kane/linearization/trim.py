@@ -27,13 +27,12 @@ def trim(  # noqa: PLR0913
     evaluator: Evaluator = evaluate,
     tolerance: float = 1e-12,
 ) -> OperatingPoint:
-    """The operating point with udot = 0 near a guess, changing only the coordinates, speeds and inputs named in
-    `free`.
+    """The operating point with udot = 0 near a guess.
 
-    Rates of coordinates that are speeds are named `q1_dot`.  steady: the speeds whose rates are to vanish, by default
-    all; in a steady turn the velocity components along fixed axes are left out. Solves F + F* + Aᵀ lambda = 0, phi =
-    0, c = 0 and dc/dt = 0 by Newton's method (least changes).  Raises ConvergenceError with the speed whose equation
-    stays unbalanced.
+    Only the coordinates, speeds and inputs named in `free` change.  Rates of coordinates that are speeds are named
+    `q1_dot`.  steady: the speeds whose rates are to vanish, by default all; in a steady turn the velocity components
+    along fixed axes are left out. Solves F + F* + Aᵀ lambda = 0, phi = 0, c = 0 and dc/dt = 0 by Newton's method (least
+    changes).  Raises ConvergenceError with the speed whose equation stays unbalanced.
     """
     j = jacobians(e, None, values, evaluator)
     c = e.points.coordinates

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 
 def assemble(system: System) -> Mechanism:
-    """The Mechanism of a System: each frame and each point is a link; bodies give inertia to the links of their mass
-    centres.
+    """The Mechanism of a System: frames and points are links, bodies give inertia to those of their mass centres.
 
     A frame's link starts at the first point from which something is located along its axes.
     """

@@ -42,10 +42,10 @@ class Coincident:
 
 @dataclass(frozen=True, slots=True)
 class Rolling:
-    """Rolling without slip: the material points of `body` and `surface` at `contact` have one velocity, along `axes`
-    of `frame`.
+    """Rolling without slip: material points at `contact` have one velocity, along `axes` of `frame`.
 
-    `contact` is a place, not a material point: its own rate of change is not used.
+    The points are those of `body` and `surface`.  `contact` is a place, not a material point: its own rate of change is
+    not used.
     """
 
     name: str

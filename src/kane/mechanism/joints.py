@@ -185,8 +185,9 @@ class _Spherical:
 
 @dataclass(frozen=True, slots=True)
 class _Floating:
-    """Six degrees of freedom: x y z and a unit quaternion; speeds: angular velocity, then velocity of the origin, child
-    axes.
+    """Six degrees of freedom: x y z and a unit quaternion.
+
+    Speeds: angular velocity, then velocity of the origin, along the child's axes.
     """
 
     angles: tuple[bool | None, ...] = (False, False, False, None, None, None, None)

@@ -37,8 +37,7 @@ class Torque:
 
 @dataclass(frozen=True, slots=True)
 class ForcePair:
-    """`vector` on the material point of `body` at `point`, and its opposite on the coinciding material point of
-    `reaction`.
+    """`vector` at `point` of `body`, and its opposite on the coinciding material point of `reaction`.
 
     The points P of A and P-hat of B of a prismatic joint: only their relative velocity does work.
     """
@@ -84,11 +83,10 @@ class GeneralizedForce:
 
 @dataclass(frozen=True, slots=True)
 class SpinningRotor:
-    """A rotor that spins at `rate` (a formula linear in rates) about the unit vector `axis` fixed in the link
-    `carrier`.
+    """A rotor that spins at `rate` about the unit vector `axis` fixed in the link `carrier`.
 
-    inertia: about the axis, kg m^2; the carrier's own inertia holds the rotor as if locked.  reflected: gyroscopic
-    terms and the coupling with the carrier's motion are left out.
+    rate: a formula linear in rates.  inertia: about the axis, kg m^2; the carrier's own inertia holds the rotor as if
+    locked.  reflected: gyroscopic terms and the coupling with the carrier's motion are left out.
     """
 
     name: str

@@ -71,8 +71,9 @@ class Inertia:
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """A shape for drawing: kind "box" (x, y, z), "cylinder" (radius, length), "sphere" (radius), "capsule", "mesh"
-    (file, scale).
+    """A shape for drawing.
+
+    kind: "box" (x, y, z), "cylinder" (radius, length), "sphere" (radius), "capsule", "mesh" (file, scale).
     """
 
     kind: str
@@ -131,11 +132,11 @@ class Mimic:
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """A joint of the tree: `placement` (fixed, parent link frame to joint frame), then the motion of `type` along
-    `axis`.
+    """A joint of the tree: `placement`, then the motion of `type` along `axis`.
 
-    coordinates, speeds: names; empty for the defaults of the joint type (joints.py).  moves: only for type "general".
-    damping N m s/rad or N s/m, friction (Coulomb) N m or N, stiffness about `rest`.
+    placement: fixed, from the parent link's frame to the joint's.  coordinates, speeds: names; empty for the defaults
+    of the joint type (joints.py).  moves: only for type "general". damping N m s/rad or N s/m, friction (Coulomb) N m
+    or N, stiffness about `rest`.
     """
 
     name: str
@@ -177,10 +178,11 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class SpeedDefinition:
-    """A generalized speed, u = formula linear in rates: coordinates `q1`, their rates `q1_dot`, `t`, parameters, the
-    joint types' own speeds, and measures such as `angular_velocity(B, N, b3)` (kinematics/points.py).
+    """A generalized speed, u = a formula linear in rates.
 
-    The definitions of a mechanism replace all its default speeds: there must be as many, and they must be invertible.
+    Names in it: coordinates `q1`, their rates `q1_dot`, `t`, parameters, the joint types' own speeds, and measures such
+    as `angular_velocity(B, N, b3)` (kinematics/measures.py).  The definitions of a mechanism replace all its default
+    speeds: there must be as many, and they must be invertible.
     """
 
     name: str

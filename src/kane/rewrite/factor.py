@@ -94,11 +94,10 @@ class Factored:
 def factor(
     polynomials: Sequence[Polynomial], inputs: int, constants: frozenset[int] = frozenset(), tries: int = 1
 ) -> Factored:
-    """Common factors, products and sums of polynomials in variables 0 ... inputs - 1 taken out; `constants`:
-    free variables.
+    """Common factors, products and sums of polynomials in variables 0 ... inputs - 1 taken out.
 
-    The same functions with fewer multiplications and additions; deterministic.  tries: candidates that save the
-    same are taken in another order each time, and the shortest result is kept.
+    constants: variables that cost nothing.  The same functions with fewer multiplications and additions; deterministic.
+    tries: candidates that save the same are taken in another order each time, and the shortest result is kept.
     """
     best = _factor(polynomials, inputs, constants)
     for seed in range(1, tries):
@@ -235,9 +234,7 @@ class _Work:
         return t
 
     def _divisor(self, a: _Term, b: _Term) -> tuple[Sum, int]:
-        """The sum a + b without its common factor, its first weight 1 where weights allow,
-        and the operations it takes.
-        """
+        """The sum a + b without its common factor, first weight 1 where weights allow, and the operations it takes."""
         common = _common(a.literals, b.literals)
         left, right = _without(a.literals, common), _without(b.literals, common)
         if (len(left), left) > (len(right), right):

@@ -104,8 +104,9 @@ def pool_of(g: Alternatives, nodes: Sequence[int]) -> list[int]:
 
 
 def saturate(g: Alternatives, nodes: Sequence[int], largest: int) -> None:
-    """Record new ways for these values (operands first): all pairs up to `largest` of them, else pairs within
-    windows.
+    """Record new ways for these values (operands first).
+
+    All pairs up to `largest` values, else pairs within windows.
     """
     sums = [n for n in nodes if g.op[n] in ("add", "mul")]
     if len(sums) <= largest:

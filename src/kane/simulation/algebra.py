@@ -1,9 +1,8 @@
-"""Motion under constraints as machine code: `@constrained(ctx, t, y, ydot)` and `@project(ctx, t, y)` for the loops of
-driver.py.
+"""Motion under constraints as machine code for the loops of driver.py.
 
-The method is that of constraints.py; the rank is found by Gram-Schmidt with pivoting, each chosen row made orthogonal
-twice (Giraud, Langou, Rozloznik and van den Eshof 2005).  Rows are contiguous, so everything is dot products and sums
-of rows.
+`@constrained(ctx, t, y, ydot)` and `@project(ctx, t, y)`.  The method is that of constraints.py; the rank is found by
+Gram-Schmidt with pivoting, each chosen row made orthogonal twice (Giraud, Langou, Rozloznik and van den Eshof 2005).
+Rows are contiguous, so everything is dot products and sums of rows.
 """
 
 from __future__ import annotations
@@ -143,8 +142,9 @@ def _backward() -> str:
 
 
 def _span() -> str:
-    """Move x the least so that rows . x = -rhs; rows (m, n) become orthonormal; the smallest relative pivot is
-    returned.
+    """Move x the least so that rows . x = -rhs; returns the smallest relative pivot.
+
+    rows (m, n) become orthonormal.
     """
     c = Code("define internal double @span(ptr %rows, ptr %rhs, ptr %norms, ptr %along, ptr %x, i64 %m, i64 %n)")
     pivot, first = c.variable("double", "1.0"), c.variable("double", "0.0")
@@ -281,8 +281,9 @@ def _constrained() -> str:
 
 
 def _project() -> str:
-    """Newton's method on the coordinates, then on the speeds, with least changes; 0 always (the residual is judged
-    outside).
+    """Newton's method on the coordinates, then on the speeds, with least changes.
+
+    Returns 0 always: the residual is judged outside.
     """
     c = Code("define i64 @project(ptr %ctx, ptr %t, ptr %y)")
     s = _context(c)

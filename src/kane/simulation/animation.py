@@ -50,8 +50,9 @@ def animate(result: SimulationResult, path: str | Path | None = None, fps: int =
 
 
 def _camera(points: Array, model: Model) -> tuple[Array, list[float]]:
-    """Rows right, away, up of the display in axes of N, and turn and tilt: gravity points down, a plane motion is
-    faced.
+    """Rows right, away, up of the display in axes of N, and turn and tilt.
+
+    Gravity points down, a plane motion is faced.
     """
     values = model.mechanism.parameter_values
     gravity = np.array([f.number(x, values) for x in model.mechanism.gravity])

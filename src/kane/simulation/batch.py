@@ -26,10 +26,10 @@ BLOCK = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BatchResult:
-    """Many runs: t (k,), y (k, states, n) with n the coordinates and speeds; work (k, states, 2); names; ok (states,)
-    bool.
+    """Many runs from one start time.
 
-    ok: False for a state that left the finite numbers.
+    t (k,); y (k, states, n), n the coordinates and speeds; work (k, states, 2); names; ok (states,) bool.  ok: False
+    for a state that left the finite numbers.
     """
 
     model: Model

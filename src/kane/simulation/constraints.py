@@ -33,8 +33,9 @@ def _dense(values: Array, places: Places, shape: tuple[int, int]) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """udot (n,), multipliers (m,) (zero for dropped conditions), indices of the conditions kept, smallest relative
-    pivot.
+    """Accelerations with constraints: udot (n,), multipliers (m,), the conditions kept, the smallest relative pivot.
+
+    Multipliers of dropped conditions are zero.
     """
 
     udot: Array
@@ -88,9 +89,10 @@ def least_change(J: Array, residual: Array) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
-    """The constraints of a model with their compiled functions; places (row, column) of the elements of M (lower
-    half), A and the slope of phi that are not zero, in the order of the functions' outputs; names (m) of all
-    conditions, held: of the holonomic ones.
+    """The constraints of a model with their compiled functions.
+
+    places: (row, column) of the elements of M (lower half), A and the slope of phi that are not zero, in the order of
+    the functions' outputs; names (m) of all conditions, held: of the holonomic ones.
     """
 
     names: tuple[str, ...]
@@ -142,8 +144,9 @@ class Constraints:
         return np.zeros(len(self.layout.inputs))
 
     def residuals(self, t: Array, y: Array, f: Array) -> tuple[Array, Array]:
-        """Residuals of the configuration (..., held) and of the speeds (..., m) at t (..., 1), y (..., n), f (...,
-        inputs).
+        """Residuals of the configuration (..., held) and of the speeds (..., m).
+
+        t (..., 1), y (..., n), f (..., inputs).
         """
         phi, _ = self.positions(y, t, f)
         return phi, self.terms(y, t, f)[5]

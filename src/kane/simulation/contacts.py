@@ -106,12 +106,11 @@ def rigid_stop(
     model: Model, coordinate: str, lower: float | None = None, upper: float | None = None, restitution: float = 0.0,
     rest_speed: float = 1e-6,
 ) -> tuple[Event, ...]:  # fmt: skip
-    """Events of rigid stops of a coordinate: the impact reverses its rate times `restitution`, through the mass
-    matrix.
+    """Events of rigid stops of a coordinate: an impact reverses its rate times `restitution`.
 
-    u+ = u - (1 + e) u_r w / w_r with w = M^-1 e_r.  Impacts slower than rest_speed, and all with e = 0, end the run:
-    the coordinate rests on its stop (a compliant Contact goes on).  Raises UnsupportedError where the coordinate's
-    rate is no speed of its own.
+    The impulse acts through the mass matrix.  u+ = u - (1 + e) u_r w / w_r with w = M^-1 e_r.  Impacts slower than
+    rest_speed, and all with e = 0, end the run: the coordinate rests on its stop (a compliant Contact goes on).  Raises
+    UnsupportedError where the coordinate's rate is no speed of its own.
     """
     layout = model.layout
     if model.rate is None or layout.inputs != layout.speeds or coordinate not in layout.speeds:

@@ -37,8 +37,9 @@ def _task(model: Model, name: str, frame: str | None = None) -> NativeFunction:
 
 
 def drive(model: Model) -> Callable[[Any, Any, Any], Array]:
-    """The inputs (n,) that give the accelerations qdd at q, qd: inverse dynamics with the joints' springs, damping and
-    friction.
+    """The inputs (n,) that give the accelerations qdd at q, qd.
+
+    Inverse dynamics with the joints' springs, damping and friction.
     """
     _tree(model, "drive")
     system = derive_system(model.mechanism)
@@ -95,11 +96,11 @@ def operational_space(
     kd: Any,
     damping: Any = 0.0,
 ) -> Controller:
-    """tau that gives the origin of a frame the acceleration a_r + kd e' + kp e (Khatib 1987), with joint damping in
-    what is left.
+    """tau that gives the origin of a frame the acceleration a_r + kd e' + kp e (Khatib 1987).
 
-    tau = Jᵀ L (a - Jdot u) + bias - (1 - Jᵀ L J M^-1) M damping u, L = (J M^-1 Jᵀ)^-1, J (3, n) of the origin's
-    velocity. target: a point (3,), or t -> (position, velocity, acceleration).
+    In the motions that are left, joints are damped.  tau = Jᵀ L (a - Jdot u) + bias - (1 - Jᵀ L J M^-1) M damping u, L
+    = (J M^-1 Jᵀ)^-1, J (3, n) of the origin's velocity. target: a point (3,), or t -> (position, velocity,
+    acceleration).
     """
     _tree(model, "operational_space")
     pose, J6, rate = (_task(model, n, frame) for n in ("forward_kinematics", "jacobian", "jacobian_rate"))

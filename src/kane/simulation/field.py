@@ -1,6 +1,4 @@
-"""Right-hand sides for the loops of driver.py: compiled ones behind a thunk, and functions of Python behind a
-callback.
-"""
+"""Right-hand sides for the loops of driver.py: compiled, behind a thunk, or in Python, behind a callback."""
 
 from __future__ import annotations
 

@@ -69,10 +69,10 @@ class Source:
 
 
 def make_source(inputs: Any, names: tuple[str, ...]) -> Source:
-    """The source of: nothing, an array (m,), {name: number or function of t}, a Profile, a Controller, a function (t,
-    q, u).
+    """The source of the inputs, whatever they are given as.
 
-    Raises ShapeError for an array of another length, UnknownNameError for a name that is no input.
+    Nothing, an array (m,), {name: number or function of t}, a Profile, a Controller, or a function (t, q, u).  Raises
+    ShapeError for an array of another length, UnknownNameError for a name that is no input.
     """
     m = len(names)
     if inputs is None:

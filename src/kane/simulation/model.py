@@ -1,5 +1,4 @@
-"""What integrators see of a mechanism: the rate of the state y = [q, u, work] as one compiled function, energies,
-names.
+"""What integrators see of a mechanism: one compiled rate of the state y = [q, u, work], energies, names.
 
 The work states count what actuators (inputs) and other loads do, so that T + V - work is constant on every exact
 motion.

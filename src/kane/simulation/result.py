@@ -191,8 +191,9 @@ class SimulationResult:
 
     @property
     def redundant(self) -> tuple[str, ...]:
-        """Names of conditions that depend on the others at the start: they are fulfilled, but carry no load of their
-        own.
+        """Names of conditions that depend on the others at the start.
+
+        They are fulfilled, but carry no load of their own.
         """
         if self.model.constraints is None or not len(self.t):
             return ()
@@ -259,16 +260,18 @@ class SimulationResult:
         }  # fmt: skip
 
     def save(self, path: str | Path) -> Path:
-        """Write .npz (all arrays) or .parquet (one column a name; extra: logs).  A file there is replaced only when
-        whole.
+        """Write .npz (all arrays) or .parquet (one column a name; extra: logs).
+
+        A file there is replaced only when the new one is whole.
         """
         from kane.simulation.files import save
 
         return save(self, Path(path))
 
     def plot(self, path: str | Path | None = None, names: Any = None, phase: bool = False) -> Any:
-        """Time histories (or phase plots) as a matplotlib figure, written to path (.svg, .png) when given (extra:
-        plot).
+        """Time histories (or phase plots) as a matplotlib figure (extra: plot).
+
+        path: .svg or .png to write it to.
         """
         from kane.simulation.plots import plot
 

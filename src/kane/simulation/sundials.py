@@ -51,8 +51,9 @@ def run_bdf(model: Model, plan: Plan, step: float | None) -> Record:
 
 
 def run_ida(model: Model, plan: Plan, step: float | None) -> Record:
-    """A run with IDA: M udot = F + Aᵀ lambda and the stabilised accelerations of the constraints; states put back on
-    them.
+    """A run with IDA: M udot = F + Aᵀ lambda and the stabilised accelerations of the constraints.
+
+    States are put back on the constraints.
     """
     if model.constraints is None:
         raise UnsupportedError("IDA is for constraints.", name="method", value="IDA", remedy='Use method="BDF".')

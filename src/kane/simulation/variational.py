@@ -1,6 +1,6 @@
-"""A variational integrator for long runs: the discrete Lagrangian h L((q0 + q1)/2, (q1 - q0)/h), symplectic, of order
-2.
+"""A variational integrator of order 2 for long runs: discrete Lagrangian h L((q0 + q1)/2, (q1 - q0)/h).
 
+It is symplectic.
 Position-momentum form (Marsden and West 2001, sections 1.3, 2.3 and 3.2): with the slopes at the midpoint
     p0 = L_v - (h/2)(L_q + F),   p1 = L_v + (h/2)(L_q + F),
 solved for q1 by Newton's method with compiled derivatives.  The energy of a conservative run oscillates and does not
@@ -31,8 +31,9 @@ LIMIT = 30
 
 @dataclass(frozen=True, slots=True)
 class Slopes:
-    """The compiled slopes of the Lagrangian: (y, t, f) -> L_v, L_q + F, their derivatives by q and v, power of F's
-    parts.
+    """The compiled slopes of the Lagrangian.
+
+    (y, t, f) -> L_v, L_q + F, their derivatives by q and v, power of F's parts.
     """
 
     function: NativeFunction

@@ -1,6 +1,4 @@
-"""The functions under test, called by task name with arrays by input name; random states; derivatives along a
-motion.
-"""
+"""The functions under test, by task name and arrays by input name; random states; derivatives along a motion."""
 
 from __future__ import annotations
 

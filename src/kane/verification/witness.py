@@ -237,8 +237,9 @@ def _at(body: Relative, arm: Array, rates: Array) -> Relative:
 def _add_rotor(
     joint: Joint, mechanism: Mechanism, state: State, frames: Mapping[str, Relative], M: Array, h: Array
 ) -> None:
-    """J (ratio xdot)^2 / 2 of the reflected inertia; a spinning rotor adds its momentum J ratio xdot along s on the
-    carrier.
+    """The energy J (ratio xdot)^2 / 2 of a reflected rotor.
+
+    A spinning rotor adds its momentum J ratio xdot along s on the carrier.
     """
     rotor = joint.rotor
     assert rotor is not None

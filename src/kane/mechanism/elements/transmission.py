@@ -15,8 +15,7 @@ from kane.mechanism.loads import Load, SpinningRotor
 def drive(
     name: str, place: Place, ratio: ScalarLike, torque: ScalarLike, efficiency: ScalarLike = 1
 ) -> tuple[Load, ...]:
-    """A motor torque at the output of a gear: ratio * torque, times the efficiency, or over it when the load drives
-    the motor.
+    """A motor torque at the output of a gear: ratio * torque, times the efficiency (over it when the load drives).
 
     motor rate = ratio * place.rate.  The loss is (1 - efficiency) of the power put in, on whichever side.
     """
