@@ -7,11 +7,13 @@ import hashlib
 import json
 import os
 import re
+import runpy
 import struct
 import subprocess
 import sys
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -276,3 +278,18 @@ def test_a_run_is_recorded():
     assert titles[:3] == ["Coordinates", "Speeds", "Energy"]
     text = render(build_report(m, QUICK, Given(runs=(run,))))
     assert "Simulation" in text
+
+
+def test_what_a_mechanism_has_not_is_left_out_with_the_reason():
+    build = runpy.run_path(str(Path(__file__).parents[2] / "examples/rp_elastic.py"))["build"]
+    text = render(build_report(build(2).mechanism(), Options(tolerances=(), targets=("c",))))
+    assert text.count("has inertia of its own") >= 3
+    assert {"robot", "scene", "counts", "steps", "equations", "code"} <= {
+        a["id"] for tag, a in Seen(text).tags if tag == "section"
+    }
+
+
+def test_loads_and_constraints_are_said_to_be_no_part_of_the_tasks():
+    build = runpy.run_path(str(Path(__file__).parents[2] / "examples/two_link.py"))["build"]
+    text = render(build_report(build().mechanism(), replace(QUICK, explicit=False)))
+    assert "loads are no part of them" in text

@@ -11,7 +11,7 @@ from kane.equations.base_parameters import base_parameters
 from kane.equations.derive import Derived, derive_task
 from kane.equations.projection import kane_equations
 from kane.equations.steps import work_out
-from kane.errors import KaneError
+from kane.errors import InputError, KaneError
 from kane.explicit.abbreviate import Abbreviated, abbreviate
 from kane.explicit.model import ExplicitModel, explicit_model
 from kane.explicit.ranges import Ranges, default_ranges
@@ -19,13 +19,14 @@ from kane.kinematics.coordinates import find_coordinates
 from kane.linearization.linear import LinearSystem
 from kane.mechanism.model import Mechanism
 from kane.report.page import Live, Page, Section
-from kane.report.sections.base import base
-from kane.report.sections.equations import code, task_pages
+from kane.report.sections.base import Base, base
+from kane.report.sections.equations import Code, TaskPages, code, task_pages
 from kane.report.sections.explicit import Explicit, explicit, no_explicit
-from kane.report.sections.maps import maps
+from kane.report.sections.left_out import LeftOut
+from kane.report.sections.maps import Maps, maps
 from kane.report.sections.meshes import find_meshes
 from kane.report.sections.motion import Motions, motions, recording, torque_split
-from kane.report.sections.numbers import counts, verification
+from kane.report.sections.numbers import Counts, counts, verification
 from kane.report.sections.overview import overview
 from kane.report.sections.poles import poles
 from kane.report.sections.scene import scene
@@ -91,37 +92,59 @@ def build_report(
     What the mechanism has no answer for (an explicit model of a closed loop, say) is left out, with the reason.
     """
     o, g = options or Options(), given or Given()
-    derived = {}
-    for task in o.tasks:
-        progress(f"derive {task}")
-        derived[task] = g.derived[task] if task in g.derived else derive_task(mechanism, task)
+    derived, why = _derived(mechanism, o, g, progress)
     progress("draw")
     meshes = find_meshes(mechanism, _folder(mechanism, o))
     sections: list[Section] = [overview(mechanism), scene(mechanism, meshes, o.start)]
     model = _explicit(mechanism, o, g, progress)
-    sections.append(counts(mechanism.name, derived, g.methods, model.counts if model else ()))
+    explicit_counts = model.counts if model is not None else ()
+    sections.append(counts(mechanism, derived, g.methods, explicit_counts) if derived else _left(Counts, why))
     if g.checks:
         sections.append(verification(g.checks))
     if o.steps:
         progress("Kane's steps")
-        sections.append(_steps(mechanism))
+        sections.append(_or_why(KaneSteps, lambda: _steps(mechanism)))
     if model is not None:
         sections.append(model)
-    sections.append(task_pages(derived))
+    sections.append(task_pages(derived) if derived else _left(TaskPages, why))
     progress("torque along a trajectory")
     sections.append(_motions(mechanism, derived, g))
     progress("maps over the workspace")
-    sections.append(maps(mechanism, derived))
+    sections.append(_or_why(Maps, lambda: maps(mechanism, derived)))
     if g.linear is not None:
         sections.append(poles(g.linear))
     if o.base:
         progress("base parameters")
-        sections.append(base(base_parameters(mechanism)))
+        sections.append(_or_why(Base, lambda: base(base_parameters(mechanism))))
     progress("code")
-    sections.append(code(mechanism.name, derived, o.targets, g.notes))
+    sections.append(code(mechanism.name, derived, o.targets, g.notes) if derived else _left(Code, why))
     c = find_coordinates(mechanism)
     lead = f"{len(c.names)} coordinates, {len(c.speeds)} speeds, {len(mechanism.links)} links"
     return Page(mechanism.name, lead, tuple(sections), live)
+
+
+def _derived(mechanism: Mechanism, o: Options, g: Given, progress: Progress) -> tuple[dict[str, Derived], str]:
+    """The tasks that there are, and why another one is not."""
+    derived, why = {}, ""
+    for task in o.tasks:
+        progress(f"derive {task}")
+        try:
+            derived[task] = g.derived[task] if task in g.derived else derive_task(mechanism, task)
+        except InputError as error:
+            why = str(error)
+    return derived, why
+
+
+def _left(part: type[Any], why: str) -> LeftOut:
+    return LeftOut(part.id, part.title, why)
+
+
+def _or_why(part: type[Any], make: Callable[[], Section]) -> Section:
+    """A part, or the reason why there is none."""
+    try:
+        return make()
+    except InputError as error:
+        return _left(part, str(error))
 
 
 def _folder(mechanism: Mechanism, o: Options) -> Path | None:
@@ -132,7 +155,10 @@ def _folder(mechanism: Mechanism, o: Options) -> Path | None:
 
 def _motions(mechanism: Mechanism, derived: Mapping[str, Derived], g: Given) -> Motions:
     runs = [recording(run, f"Simulation {k}" if len(g.runs) > 1 else "Simulation") for k, run in enumerate(g.runs, 1)]
-    split = torque_split(mechanism, derived)
+    try:
+        split = torque_split(mechanism, derived)
+    except InputError as error:
+        split = str(error)
     return motions(runs, split) if isinstance(split, str) else motions([*runs, split])
 
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from kane.equations.derive import Derived
 from kane.graph.program import OperationCounts
+from kane.mechanism.model import Mechanism
 from kane.robots.literature import published
 
 _Row = tuple[str, str, int | None, int | None, int, int | None, int | None, bool]
@@ -40,6 +41,7 @@ class Counts:
     template: ClassVar[str] = "counts.html"
 
     tasks: tuple[tuple[str, tuple[Count, ...]], ...]
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ class Verification:
 
 
 def counts(
-    robot: str,
+    mechanism: Mechanism,
     derived: Mapping[str, Derived],
     methods: Sequence[Mapping[str, Any]] = (),
     explicit: Sequence[tuple[str, OperationCounts]] = (),
@@ -88,10 +90,13 @@ def counts(
         for method, c in explicit if task == "inverse_dynamics" else ():
             if method not in named:
                 rows.append(("kane", method, c.mul, c.add, c.total, c.div, c.trig, True))
-        rows += [(p.source, p.method, p.mul, p.add, p.total, None, None, False) for p in published(robot, task)]
+        rows += [(p.source, p.method, p.mul, p.add, p.total, None, None, False) for p in published(mechanism.name, task)]
         largest = max(row[4] for row in rows) or 1
         tasks.append((task, tuple(Count(*row, share=row[4] / largest) for row in rows)))
-    return Counts(tuple(tasks))
+    parts = (("loads", mechanism.loads), ("constraints", mechanism.constraints))
+    beyond = [word for word, there in parts if there]
+    note = f"These tasks are those of the tree of joints: {' and '.join(beyond)} are no part of them."
+    return Counts(tuple(tasks), note if beyond else "")
 
 
 def verification(checks: Sequence[Mapping[str, Any]]) -> Verification:
