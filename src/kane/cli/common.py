@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -70,10 +71,29 @@ def progress_line(quiet: bool) -> Any:
         yield lambda text: status.update(text)
 
 
+def print_json(result: dict[str, Any]) -> None:
+    """One JSON object on one line; numbers that are not finite become null, what the stream cannot hold is escaped."""
+    made = _plain(result)
+    text = json.dumps(made, ensure_ascii=False, allow_nan=False, default=str)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(made, allow_nan=False, default=str)
+    print(text)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(x) for key, x in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(x) for x in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def finish(result: dict[str, Any], loading: Loading, show: Callable[[dict[str, Any]], None]) -> int:
     """Print a result; 1 when one of its checks failed."""
     if loading.json:
-        print(json.dumps(result, ensure_ascii=False, allow_nan=False, default=str))
+        print_json(result)
     else:
         show(result)
     return 0 if all(check["ok"] for check in result.get("verification", ())) else 1
