@@ -2,9 +2,8 @@
 
 usage: python benchmarks/search.py [--effort normal] [--only puma560,panda] [file.urdf ...]
 
-Rows: robot, task, count before and after (mul + add, divisions apart), the record, seconds of processor time.
-Robots of the
-development wheels (panda, ur5, ur10, talos) are left out where the wheel is not installed.
+Rows: robot, task, count before and after (mul + add, divisions apart), the record, seconds of processor time. Robots of
+the development wheels (panda, ur5, ur10, talos) are left out where the wheel is not installed.
 """
 
 from __future__ import annotations

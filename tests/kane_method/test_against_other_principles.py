@@ -1,8 +1,7 @@
 """Kane's equations against Lagrange's and Gibbs-Appell's, exactly, on random mechanisms with random speeds.
 
 Both start from poses only: positions and rotation matrices in N, differentiated; no velocity is shared.  Equality is
-that of
-functions, decided in the graph by residues; accelerations are compared at numbers as well.
+that of functions, decided in the graph by residues; accelerations are compared at numbers as well.
 """
 
 import random

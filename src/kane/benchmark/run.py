@@ -57,9 +57,8 @@ def bench(
 ) -> dict[str, Any]:  # fmt: skip
     """Rows of all tasks in the shape of `kane bench --json`.
 
-    programs: by task name.  peers: libraries called from Python.  libraries: a folder with functions in CasADi's
-    form, `TASK.so` (the
-    function of the same name), which are timed in the same machine-code loop as ours.
+    programs: by task name.  peers: libraries called from Python.  libraries: a folder with functions in CasADi's form,
+    `TASK.so` (the function of the same name), which are timed in the same machine-code loop as ours.
     """
     rows: list[Row] = []
     progress("limit of the machine")

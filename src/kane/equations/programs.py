@@ -12,10 +12,9 @@ from kane.mechanism import loads as ld
 
 
 def program_inputs(e: Equations, rates: bool = False) -> tuple[Input, ...]:
-    """Input arrays q, u, (udot,) f (the mechanism's inputs), s (specified motions and rates), t, p (parameters that
-    are symbols);
+    """Input arrays q, u, (udot,) f, s, t, p; empty ones are left out.
 
-    empty ones are left out.
+    f: the mechanism's inputs; s: specified motions and their rates; p: parameters that are symbols.
     """
     p, s = e.points, e.points.symbols
     inputs = tuple(load.name for load in p.mechanism.loads if isinstance(load, ld.Input))

@@ -35,10 +35,7 @@ class Significance:
 
 
 def significance(model: ExplicitModel, ranges: Ranges | None = None, lower: bool = False) -> tuple[Significance, ...]:
-    """
-    For each term of each element its largest share over the joint ranges (the whole turn where `ranges` is not
-    given).
-    """
+    """The largest share of each term of each element over the joint ranges (default: the whole turn)."""
     constants = constant_values(model)
     largest = _largest_constants(model, constants)
     result = []

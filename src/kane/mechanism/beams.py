@@ -3,8 +3,7 @@
 The beam lies along the x axis of a link, s = xi / L from 0 to 1.  A point at s is at
     (L s + sum a_j chi_j(s) - (1 / 2 L) sum q_k q_l int_0^s phi_k' phi_l' ds) x  +  sum q_k phi_k(s) y :
 the axial shortening that bending brings is kept to second order, so that partial velocities are right to first order
-and the stiffening by
-spin, by axial acceleration and by tip masses is there (Kane, Ryan and Banerjee 1987).
+and the stiffening by spin, by axial acceleration and by tip masses is there (Kane, Ryan and Banerjee 1987).
 """
 
 from __future__ import annotations

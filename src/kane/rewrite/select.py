@@ -1,9 +1,9 @@
 """Which way to compute each value: a local search over the ways that an Alternatives graph knows.
 
 Price of a selection: additions and multiplications of the values in use, divisions and roots weighted.  A move gives
-one value in use
-another way; what the old way alone needed falls out of use, what the new one needs comes in.  Moves that cost
-nothing are taken too: they walk along plateaus.  Selections stay acyclic.  Everything is deterministic for a seed.
+one value in use another way; what the old way alone needed falls out of use, what the new one needs comes in.  Moves
+that cost nothing are taken too: they walk along plateaus.  Selections stay acyclic.  Everything is deterministic for a
+seed.
 """
 
 from __future__ import annotations

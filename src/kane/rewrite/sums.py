@@ -1,8 +1,7 @@
 """Regroup sums: two terms of a long sum side by side, where together they cost less than apart.
 
-The association that a sum was built with hides pairs of its terms: those with a common factor, and those whose sum
-is a value, a
-product or a multiple of a value that is there anyway.
+The association that a sum was built with hides pairs of its terms: those with a common factor, and those whose sum is a
+value, a product or a multiple of a value that is there anyway.
 """
 
 from __future__ import annotations

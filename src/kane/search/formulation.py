@@ -121,8 +121,7 @@ def descend(system: System, price: Price, shortlist_size: int, sweeps: int = 1) 
     """A cheap formulation by coordinate descent: origins, then splits and forms from the tips to the root.
 
     system: as derived; shortlist_size: splits tried at each turn; sweeps: 0 leaves the usual base parameters.  The
-    descent starts once
-    with all inertia forces in tensors, once in second moments.
+    descent starts once with all inertia forces in tensors, once in second moments.
     """
     nodes = range(len(system.k.motions))
     placed = Formulation()
@@ -144,8 +143,7 @@ def quick(system: System) -> Formulation:
     """A formulation chosen by weights alone, in time linear in the number of programs that would have to be built.
 
     Origins where shifts have the fewest components; masses kept on a child where that clears a first moment of its
-    parent;
-    links that carry none written in the axes before their turn.
+    parent; links that carry none written in the axes before their turn.
     """
     k = system.k
     found = Formulation()

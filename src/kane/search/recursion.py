@@ -1,9 +1,8 @@
 """Kane's recursion in the forms that the search combines; every form gives the same values, some at a lower price.
 
 A body's inertia force and torque can be written with the tensor of inertia or with second moments, in the link's own
-axes or in
-the axes before its joint's turn.  In the latter the parameters turn instead of the motion: dearer for a link that
-carries others, which want its motion in its own axes, cheaper for the last one and for links near the base.
+axes or in the axes before its joint's turn.  In the latter the parameters turn instead of the motion: dearer for a link
+that carries others, which want its motion in its own axes, cheaper for the last one and for links near the base.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
 """Choice of the base parameters: how much of the mass on a joint's axis belongs to either body (the set is not unique).
 
-A turn cannot tell whether mass on its axis moves with the child or with the parent: m, h_k and J_kk (zeroth, first
-and second moment
-along the axis k) may be split between the two bodies at will.  Giving all to the parent is the usual choice (Khalil and
-Kleinfinger 1987).  Keeping one of them on the child instead makes one parameter of the parent vanish that costs more
-operations:
-with the mass kept, the parent loses a first moment, because a point mass in the child's origin does what it did.
-Notation: J = (1/2) tr(I) 1 - I, the second moments, so that everything here is linear and additive.
+A turn cannot tell whether mass on its axis moves with the child or with the parent: m, h_k and J_kk (zeroth, first and
+second moment along the axis k) may be split between the two bodies at will.  Giving all to the parent is the usual
+choice (Khalil and Kleinfinger 1987).  Keeping one of them on the child instead makes one parameter of the parent vanish
+that costs more operations: with the mass kept, the parent loses a first moment, because a point mass in the child's
+origin does what it did. Notation: J = (1/2) tr(I) 1 - I, the second moments, so that everything here is linear and
+additive.
 """
 
 from __future__ import annotations

@@ -62,9 +62,8 @@ def method_table(
     """What the task costs by each method.
 
     "raw expanded": outputs written out, nothing shared; "generic recursion": parameters of the links as they are;
-    "customised
-    recursion": base parameters; "explicit": trigonometric polynomials, factored; "searched": what optimise finds.
-    Raises InputError for another effort and what derive_task raises.
+    "customised recursion": base parameters; "explicit": trigonometric polynomials, factored; "searched": what optimise
+    finds. Raises InputError for another effort and what derive_task raises.
     """
     check_effort(effort)
     searched = optimise(mechanism, task, frame, parameters, external, effort)
