@@ -1,4 +1,9 @@
-"""Parameters from logs and measurements, and motions that show them; docs/identification.md is the tour."""
+"""Parameters from logs and measurements, and motions that show them; docs/identification.md is the tour.
+
+tau = W x (torque_model.py) from logs in bounded memory (logs.py, factors.py, estimate.py), bodies that can exist
+(consistent.py), exciting motions (excitation.py), readings of a robot taken apart (worksheet.py).  It uses regressors
+and base parameters as derived, and knows neither simulation nor the report.
+"""
 
 from kane.identification.excitation import Box, Excitation, Search, exciting_motion
 from kane.identification.identifier import IdentificationWarning, Identifier

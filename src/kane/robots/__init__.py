@@ -1,4 +1,7 @@
-"""Bundled robots: `names()` lists them, `load(name)` gives a Mechanism; generated ones are in generated.py."""
+"""Bundled robots: `names()` lists them, `load(name)` gives a Mechanism; generated ones are in generated.py.
+
+Tables with their sources are in data/, published operation counts in literature.py.  Descriptions only, no equations.
+"""
 
 from __future__ import annotations
 

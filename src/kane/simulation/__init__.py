@@ -1,4 +1,9 @@
-"""Simulation: compiled loops, constraints, inputs, events, controllers, pictures.  `simulate` is where to start."""
+"""Simulation: compiled loops, constraints, inputs, events, controllers, pictures.  `simulate` is where to start.
+
+model.py and declared.py make one compiled rate of a mechanism; driver.py, fixed.py, batch.py and sundials.py integrate
+it; run.py joins segments, events and inputs into a result.py.  It takes equations as they are derived, changes none,
+and knows neither the report nor the command line.
+"""
 
 from __future__ import annotations
 
