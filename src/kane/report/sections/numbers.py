@@ -90,7 +90,8 @@ def counts(
         for method, c in explicit if task == "inverse_dynamics" else ():
             if method not in named:
                 rows.append(("kane", method, c.mul, c.add, c.total, c.div, c.trig, True))
-        rows += [(p.source, p.method, p.mul, p.add, p.total, None, None, False) for p in published(mechanism.name, task)]
+        known = published(mechanism.name, task)
+        rows += [(p.source, p.method, p.mul, p.add, p.total, None, None, False) for p in known]
         largest = max(row[4] for row in rows) or 1
         tasks.append((task, tuple(Count(*row, share=row[4] / largest) for row in rows)))
     parts = (("loads", mechanism.loads), ("constraints", mechanism.constraints))

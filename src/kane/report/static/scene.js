@@ -52,7 +52,14 @@
     holder.append(renderer.domElement);
     const scene = new THREE.Scene();
     const camera = new THREE.PerspectiveCamera(35, 1, 0.001, 1000);
-    camera.up.set(0, 0, 1);
+    // Up is where things do not fall; `ahead` and `aside` span the ground.
+    const up = new THREE.Vector3(...data.gravity).multiplyScalar(-1);
+    if (up.length() > 1e-9) up.normalize(); else up.set(0, 0, 1);
+    const ahead = Math.abs(up.x) < 0.9 ? new THREE.Vector3(1, 0, 0) : new THREE.Vector3(0, 1, 0);
+    ahead.addScaledVector(up, -ahead.dot(up)).normalize();
+    const aside = up.clone().cross(ahead);
+    const spanned = (a, b, c) => ahead.clone().multiplyScalar(a).addScaledVector(aside, b).addScaledVector(up, c);
+    camera.up.copy(up);
     const orbit = new THREE.OrbitControls(camera, renderer.domElement);
     orbit.enableZoom = false; // the page scrolls; zoom by the buttons, by pinching, or with Ctrl and the wheel
     holder.addEventListener("wheel", (event) => {
@@ -62,7 +69,7 @@
     }, { passive: false });
     scene.add(new THREE.HemisphereLight(0xffffff, 0x888899, 2.2));
     const sun = new THREE.DirectionalLight(0xffffff, 1.8);
-    sun.position.set(1, -1.5, 2.5);
+    sun.position.copy(spanned(1, -1.5, 2.5));
     scene.add(sun);
 
     const PALETTE = [0x4e79a7, 0xf28e2b, 0x59a14f, 0xe15759, 0x76b7b2, 0xb07aa1, 0xedc948, 0x9c755f];
@@ -202,7 +209,7 @@
     }
 
     const grid = new THREE.GridHelper(4 * size, 16);
-    grid.rotation.x = Math.PI / 2;
+    grid.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), up);
     scene.add(grid);
     function colors() {
       grid.material.color.set(kane.color("grid") || "#999");
@@ -258,8 +265,9 @@
       const centre = new THREE.Vector3(...low.map((x, i) => (x + high[i]) / 2));
       const extent = Math.max(Math.hypot(...low.map((x, i) => high[i] - x)), 0.6 * size);
       orbit.target.copy(centre);
-      camera.position.copy(centre).add(new THREE.Vector3(1.15, -1.7, 0.95).multiplyScalar(0.95 * extent));
-      grid.position.z = Math.min(low[2], 0) - 0.002 * size;
+      camera.position.copy(centre).add(spanned(1.15, -1.7, 0.95).multiplyScalar(0.95 * extent));
+      const heights = [...kane.poses().values()].map((T) => T[3] * up.x + T[7] * up.y + T[11] * up.z);
+      grid.position.copy(up).multiplyScalar(Math.min(0, ...heights) - 0.002 * size);
       camera.near = extent / 100;
       camera.far = extent * 100;
       camera.updateProjectionMatrix();
@@ -280,10 +288,10 @@
       if (event.key === "+" || event.key === "-") zoom(event.key === "+" ? 0.9 : 1.1);
       else if (by) {
         const d = camera.position.clone().sub(orbit.target), r = d.length();
-        let azimuth = Math.atan2(d.y, d.x) + by[0], height = Math.acos(d.z / r) + by[1];
-        height = Math.min(Math.max(height, 0.02), Math.PI - 0.02);
-        camera.position.set(
-          r * Math.sin(height) * Math.cos(azimuth), r * Math.sin(height) * Math.sin(azimuth), r * Math.cos(height)).add(orbit.target);
+        const azimuth = Math.atan2(d.dot(aside), d.dot(ahead)) + by[0];
+        const height = Math.min(Math.max(Math.acos(d.dot(up) / r) + by[1], 0.02), Math.PI - 0.02);
+        const flat = r * Math.sin(height);
+        camera.position.copy(spanned(flat * Math.cos(azimuth), flat * Math.sin(azimuth), r * Math.cos(height))).add(orbit.target);
         orbit.update();
         draw();
       } else return;
