@@ -7,7 +7,7 @@ BIN = $(VENV)/bin
 
 # Derive the PUMA 560, print the comparison with the paper, write results/puma560.
 demo: $(VENV)/.installed
-	$(BIN)/kane derive puma560 --out results/puma560
+	$(BIN)/kane derive puma560 --effort normal --out results/puma560
 
 # The whole test suite.
 test: $(VENV)/.installed-dev
