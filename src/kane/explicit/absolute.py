@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from kane.explicit.algebra import plain
+from kane.explicit.algebra import plain, unimodular_inverse
 from kane.explicit.angles import Angle, Group, positive
 from kane.explicit.bounds import Motion
 from kane.explicit.christoffel import ConstantSpace, christoffel
@@ -107,7 +107,7 @@ class Change:
                 sums[_last(total, group, model)] = total
         unit = [tuple(int(i == k) for i in range(n)) for k in range(n)]
         self.transform: Rows = tuple(sums.get(k, unit[k]) for k in range(n))
-        self.inverse = _inverse(self.transform)
+        self.inverse = unimodular_inverse(self.transform)
         relations = [[(next(i for i, c in enumerate(model.constants) if c.name == name), v) for name, v in d.parts]
                      for d in model.dependences]  # fmt: skip
         plain_constants = [c for c in model.constants if not c.parts]
@@ -200,17 +200,3 @@ def _last(total: Angle, group: Group, model: ExplicitModel) -> int:
     for s in shorter:
         members -= {k for k, v in enumerate(s) if v}
     return min(members)
-
-
-def _inverse(rows: Rows) -> Rows:
-    """The inverse of a unimodular matrix."""
-    n = len(rows)
-    work = [[Fraction(x) for x in row] + [Fraction(int(i == j)) for j in range(n)] for i, row in enumerate(rows)]
-    for i in range(n):
-        pivot = next(r for r in range(i, n) if work[r][i])
-        work[i], work[pivot] = work[pivot], work[i]
-        work[i] = [x / work[i][i] for x in work[i]]
-        for r in range(n):
-            if r != i and work[r][i]:
-                work[r] = [x - work[r][i] * y for x, y in zip(work[r], work[i], strict=True)]
-    return tuple(tuple(int(x) for x in row[n:]) for row in work)

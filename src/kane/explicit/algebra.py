@@ -8,9 +8,10 @@ exponent an atom, in one integer) to a rational.  Products add the integers.  At
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeVar
 
 from kane.graph.arena import Graph, Ref
 from kane.mechanism import formula as f
@@ -20,6 +21,7 @@ BITS = 6
 _MASK = (1 << BITS) - 1
 Number = int | Fraction
 Coefficient = dict[int, Number]
+K = TypeVar("K", bound=Hashable)
 ONE: Coefficient = {0: 1}
 _FINE, _NEAR = 10**8, Fraction(1, 10**16)  # denominators of tan(angle / 2) to start with, and how near to come
 
@@ -45,6 +47,30 @@ def scale(a: Coefficient, factor: Number) -> Coefficient:
     if factor == 1:
         return a
     return {key: value * factor for key, value in a.items()} if factor else {}
+
+
+def accumulate(sums: dict[K, Coefficient], key: K, value: Coefficient, factor: Number = 1) -> None:
+    """sums[key] += factor * value; what vanishes is taken out.  Coefficients are shared, never changed in place."""
+    known = sums.get(key)
+    total = scale(value, factor) if known is None else add(known, value, factor)
+    if total:
+        sums[key] = total
+    elif known is not None:
+        del sums[key]
+
+
+def unimodular_inverse(rows: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
+    """The inverse of a whole matrix of determinant 1 or -1, which is whole too."""
+    n = len(rows)
+    work = [[Fraction(x) for x in row] + [Fraction(int(i == j)) for j in range(n)] for i, row in enumerate(rows)]
+    for i in range(n):
+        pivot = next(r for r in range(i, n) if work[r][i])
+        work[i], work[pivot] = work[pivot], work[i]
+        work[i] = [x / work[i][i] for x in work[i]]
+        for r in range(n):
+            if r != i and work[r][i]:
+                work[r] = [x - work[r][i] * y for x, y in zip(work[r], work[i], strict=True)]
+    return tuple(tuple(int(x) for x in row[n:]) for row in work)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
-from kane.explicit.algebra import Atoms, Coefficient, Number
+from kane.explicit.algebra import Atoms, Coefficient, Number, unimodular_inverse
 from kane.explicit.arm import Arm
 from kane.explicit.energy import Key, multiple_angle
 from kane.explicit.moves import Along, turn_vector
@@ -156,7 +156,8 @@ class Converter:
         self.basis, self.n = basis, n
         self._known: dict[Key, list[tuple[Factors, Number]]] = {}
         self._multiples: dict[int, tuple[dict[int, int], dict[int, int]]] = {}
-        self._inverse = _inverse(basis) if basis.angles else []
+        # k over the coordinates = k' over the angles times their matrix
+        self._inverse = unimodular_inverse([[a[c] for c in basis.involved] for a in basis.angles])
 
     def __call__(self, codes: Key) -> list[tuple[Factors, Number]]:
         """Codes over the involved coordinates -> factors with rational weights."""
@@ -244,23 +245,6 @@ def _times(a: dict[int, tuple[int, int]], b: dict[int, tuple[int, int]]) -> dict
             x, y = result.get(k + m, (0, 0))
             result[k + m] = (x + p * r - q * s, y + p * s + q * r)
     return {k: v for k, v in result.items() if v[0] or v[1]}
-
-
-def _inverse(basis: Basis) -> list[list[int]]:
-    """k over the coordinates = k' over the angles times their matrix: the inverse matrix (unimodular)."""
-    size = len(basis.angles)
-    rows = [
-        [Fraction(a[c]) for c in basis.involved] + [Fraction(int(i == j)) for j in range(size)]
-        for i, a in enumerate(basis.angles)
-    ]
-    for i in range(size):
-        pivot = next(r for r in range(i, size) if rows[r][i])
-        rows[i], rows[pivot] = rows[pivot], rows[i]
-        rows[i] = [x / rows[i][i] for x in rows[i]]
-        for r in range(size):
-            if r != i and rows[r][i]:
-                rows[r] = [x - rows[r][i] * y for x, y in zip(rows[r], rows[i], strict=True)]
-    return [[int(x) for x in row[size:]] for row in rows]
 
 
 def expand(factors: Factors, n: int) -> dict[Key, Number]:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from kane.explicit.algebra import Atoms, Coefficient, Number, add, scale
+from kane.explicit.algebra import Atoms, Coefficient, Number, accumulate, scale
 from kane.explicit.arm import Arm, Step
 from kane.explicit.moves import PAIRS, About, Along, Fixed, Turned
 
@@ -29,12 +29,7 @@ def plus(a: Packed, b: Packed, factor: Number = 1) -> Packed:
     """a + factor * b; coefficients are shared, never changed in place."""
     result = dict(a)
     for key, value in b.items():
-        known = result.get(key)
-        total = scale(value, factor) if known is None else add(known, value, factor)
-        if total:
-            result[key] = total
-        else:
-            result.pop(key, None)
+        accumulate(result, key, value, factor)
     return result
 
 
@@ -302,12 +297,7 @@ class Reducer:
         factor = factor.numerator if factor.denominator == 1 else factor
         for key, value in packed.items():
             for reduced, number in self.key(key):
-                known = element.get(reduced)
-                total = scale(value, number * factor) if known is None else add(known, value, number * factor)
-                if total:
-                    element[reduced] = total
-                elif known is not None:
-                    del element[reduced]
+                accumulate(element, reduced, value, number * factor)
 
     def key(self, packed: int) -> list[tuple[Key, Number]]:
         known = self._known.get(packed)
@@ -377,13 +367,7 @@ def derivative(element: Element, coordinate: int, turns: bool) -> Element:
             b = code >> 1
             parts = [(2 * (b - 1) + 1, b)] if b else []
         for new, factor in parts:
-            target = (*key[:coordinate], new, *key[coordinate + 1 :])
-            known = result.get(target)
-            total = scale(value, factor) if known is None else add(known, value, factor)
-            if total:
-                result[target] = total
-            elif known is not None:
-                del result[target]
+            accumulate(result, (*key[:coordinate], new, *key[coordinate + 1 :]), value, factor)
     return result
 
 
@@ -392,10 +376,5 @@ def combine(a: Element, b: Element, factor: Number = Fraction(1)) -> Element:
     factor = factor.numerator if factor.denominator == 1 else factor
     result = dict(a)
     for key, value in b.items():
-        known = result.get(key)
-        total = scale(value, factor) if known is None else add(known, value, factor)
-        if total:
-            result[key] = total
-        elif known is not None:
-            del result[key]
+        accumulate(result, key, value, factor)
     return result

@@ -15,7 +15,7 @@ from itertools import product as choices
 from math import gcd, lcm
 from typing import Literal
 
-from kane.explicit.algebra import Coefficient, Number, add, scale
+from kane.explicit.algebra import Coefficient, Number, accumulate, scale
 from kane.explicit.angles import Angle, Basis, Converter, Factors, Group, bases
 from kane.explicit.energy import Element
 
@@ -110,13 +110,7 @@ class Former:
                 local = converter(tuple(key[k] for k in basis.involved))
                 parts = [((*left, *right), u * v) for left, u in parts for right, v in local]
             for factors, weight in parts:
-                factors = tuple(sorted(factors))
-                known = result.get(factors)
-                total = scale(value, weight) if known is None else add(known, value, weight)
-                if total:
-                    result[factors] = total
-                elif known is not None:
-                    del result[factors]
+                accumulate(result, tuple(sorted(factors)), value, weight)
         return {factors: {k: _plain(v) for k, v in c.items()} for factors, c in result.items()}
 
     def _converter(self, basis: Basis) -> Converter:
@@ -171,12 +165,7 @@ def _with_cosines(
                 with_cosine = tuple(sorted((*without, (angle, -_SQUARE))))
                 parts = [(without, value), (with_cosine, scale(value, -1))]
             for key, part in parts:
-                known = result.get(key)
-                total = part if known is None else add(known, part)
-                if total:
-                    result[key] = total
-                elif known is not None:
-                    del result[key]
+                accumulate(result, key, part)
         written = result
     return written
 
@@ -207,12 +196,7 @@ def merge_squares(written: dict[Factors, Coefficient]) -> Formed:
                 if without in current and current[without] == scale(current[key], -1):
                     value = current.pop(without)
                     del current[key]
-                    other = tuple(sorted((*without, (angle, -code))))
-                    total = add(current.get(other, {}), value)
-                    if total:
-                        current[other] = total
-                    else:
-                        current.pop(other, None)
+                    accumulate(current, tuple(sorted((*without, (angle, -code)))), value)
     return {tuple((angle, *_powers(code)) for angle, code in key): value for key, value in current.items()}
 
 
