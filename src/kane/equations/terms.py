@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from kane.graph.arena import Graph, Ref
-from kane.graph.program import _needed
+from kane.graph.program import needed
 from kane.mechanism.formula import scalar_text
 
 Monomial = tuple[tuple[int, int], ...]  # (node of an atom, power), by rank
@@ -37,7 +37,7 @@ class Terms:
         Raises TooLongError when it or a part of it has more than `limit` terms.
         """
         g = self.graph
-        for node in _needed(g, [ref]):
+        for node in needed(g, [ref]):
             if node not in self._known:
                 self._known[node] = self._expanded(node, limit)
         whole = self._known[ref >> 1]
@@ -151,7 +151,7 @@ class Terms:
     def nested_text(self, ref: Ref, limit: int = 60) -> str:
         """A formula as it is built; longer ones with numbered intermediates, "where z1 = ..."."""
         g = self.graph
-        order = _needed(g, [ref])
+        order = needed(g, [ref])
         uses: dict[int, int] = {}
         for node in order:
             for a in g.args[node]:

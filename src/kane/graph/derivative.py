@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from kane.graph.arena import Graph, Ref
 from kane.graph.functions import FUNCTIONS
-from kane.graph.program import _needed
+from kane.graph.program import needed
 
 
 def partials(g: Graph, node: int) -> tuple[Ref, ...]:
@@ -37,7 +37,7 @@ def partials(g: Graph, node: int) -> tuple[Ref, ...]:
 def forward(g: Graph, outputs: Sequence[Ref], direction: Mapping[Ref, Ref]) -> list[Ref]:
     """d outputs along a direction: symbol -> its rate.  One sweep, tangents shared between outputs."""
     tangent: dict[int, Ref] = {s >> 1: rate ^ (s & 1) for s, rate in direction.items()}
-    for node in _needed(g, outputs):
+    for node in needed(g, outputs):
         if node in tangent or not g.args[node]:
             continue
         moving = [(k, a) for k, a in enumerate(g.args[node]) if tangent.get(a >> 1, 0) > 1]
@@ -49,7 +49,7 @@ def forward(g: Graph, outputs: Sequence[Ref], direction: Mapping[Ref, Ref]) -> l
 
 def gradient(g: Graph, output: Ref, wrt: Sequence[Ref]) -> list[Ref]:
     """d output / d each symbol of wrt, by one reverse sweep over what the output and the symbols share."""
-    order = _needed(g, [output])
+    order = needed(g, [output])
     active = {w >> 1 for w in wrt}
     for node in order:
         if node not in active and any(a >> 1 in active for a in g.args[node]):

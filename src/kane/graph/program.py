@@ -8,7 +8,7 @@ output needs is there.  `blocks` cuts the state section into pieces with live-in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, NamedTuple
@@ -170,12 +170,12 @@ def build_program(graph: Graph, name: str, inputs: Sequence[Input], outputs: Out
     State values are in depth-first order from the outputs.  Raises ValueError when an output depends on a symbol that
     no input carries.
     """
-    order = _needed(graph, [ref for _, _, refs in outputs for ref in refs])
+    order = needed(graph, [ref for _, _, refs in outputs for ref in refs])
     place = {graph_name: (i, k) for i, array in enumerate(inputs) for k, graph_name in enumerate(array.labels)}
     strange = {symbol.name for node in order if (symbol := graph.symbols.get(node)) and symbol.name not in place}
     if strange:
         graph, outputs = _freed(graph, name, strange, outputs)
-        order = _needed(graph, [ref for _, _, refs in outputs for ref in refs])
+        order = needed(graph, [ref for _, _, refs in outputs for ref in refs])
     values: list[Instruction] = []
     index: dict[int, int] = {}
     for i, array in enumerate(inputs):
@@ -218,12 +218,18 @@ def _freed(graph: Graph, name: str, strange: set[str], outputs: Outputs) -> tupl
     return target, result
 
 
-def _needed(graph: Graph, roots: Sequence[Ref]) -> list[int]:
-    """The nodes that the roots need, operands before users, depth first (iterative: chains are deep)."""
+def needed(graph: Graph, roots: Iterable[Ref]) -> list[int]:
+    """The nodes that the roots need, operands before users, depth first."""
+    args = graph.args
+    return operands_first((root >> 1 for root in roots), lambda node: (a >> 1 for a in reversed(args[node])))
+
+
+def operands_first(roots: Iterable[int], operands: Callable[[int], Iterable[int]]) -> list[int]:
+    """Roots and what they need, operands before users, depth first; the last operand given is visited first."""
     seen: set[int] = set()
     order: list[int] = []
     for root in roots:
-        stack = [(root >> 1, False)]
+        stack = [(root, False)]  # no recursion: chains are deep
         while stack:
             node, done = stack.pop()
             if done:
@@ -231,5 +237,5 @@ def _needed(graph: Graph, roots: Sequence[Ref]) -> list[int]:
             elif node not in seen:
                 seen.add(node)
                 stack.append((node, True))
-                stack += [(a >> 1, False) for a in reversed(graph.args[node]) if a >> 1 not in seen]
+                stack += [(operand, False) for operand in operands(node) if operand not in seen]
     return order

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kane.graph.arena import Graph, Ref
-from kane.graph.program import _needed
+from kane.graph.program import needed
 
 
 def transplant(source: Graph, refs: Sequence[Ref], target: Graph, replacement: Mapping[str, Ref]) -> list[Ref]:
     """The expressions in the target graph; symbols in `replacement` (by name) become these references of the target."""
     done: dict[int, Ref] = {}
-    for node in _needed(source, refs):
+    for node in needed(source, refs):
         args = [done[a >> 1] ^ (a & 1) for a in source.args[node]]
         with target.origin(source.note[node]):
             done[node] = _copy(source, node, args, target, replacement)

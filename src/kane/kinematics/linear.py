@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from kane.errors import InputError
 from kane.graph.arena import Graph, Ref
 from kane.graph.derivative import forward, partials
-from kane.graph.program import _needed
+from kane.graph.program import needed
 
 Rows = list[list[Ref]]
 
@@ -74,7 +74,7 @@ def affine(g: Graph, refs: Sequence[Ref], symbols: Sequence[Ref]) -> tuple[list[
     slopes: dict[int, dict[int, Ref]] = {s >> 1: {k: g.one ^ (s & 1)} for k, s in enumerate(symbols)}
     rest |= dict.fromkeys(slopes, g.zero)
     nonlinear: set[int] = set()
-    for node in _needed(g, refs):
+    for node in needed(g, refs):
         args = g.args[node]
         if node in slopes or not any(a >> 1 in slopes for a in args):
             continue
@@ -111,7 +111,7 @@ def affine(g: Graph, refs: Sequence[Ref], symbols: Sequence[Ref]) -> tuple[list[
 
 def sparse_jacobian(g: Graph, refs: Sequence[Ref], symbols: Sequence[Ref]) -> list[dict[int, Ref]]:
     slopes: dict[int, dict[int, Ref]] = {s >> 1: {k: g.one ^ (s & 1)} for k, s in enumerate(symbols)}
-    for node in _needed(g, refs):
+    for node in needed(g, refs):
         args = g.args[node]
         if node in slopes or not any(a >> 1 in slopes for a in args):
             continue

@@ -340,10 +340,10 @@ def _own_axes_term(k: Kinematics, m: NodeMotion, u: Sequence[Ref]) -> Vec:
 
 def substitute(g: Graph, refs: Sequence[Ref], replacement: dict[Ref, Ref]) -> list[Ref]:
     """Expressions with symbols replaced by other expressions."""
-    from kane.graph.program import _needed
+    from kane.graph.program import needed
 
     done: dict[int, Ref] = {s >> 1: r ^ (s & 1) for s, r in replacement.items()}
-    for node in _needed(g, refs):
+    for node in needed(g, refs):
         if node in done:
             continue
         args = [done[a >> 1] ^ (a & 1) for a in g.args[node]]

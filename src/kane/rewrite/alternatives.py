@@ -7,13 +7,13 @@ costs least in the end (an e-graph whose equalities come from residues instead o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from kane.graph.arena import STATE, Graph, Ref
 from kane.graph.evaluate import rebuild
 from kane.graph.field import Field
-from kane.graph.program import Program, build_program
+from kane.graph.program import Program, build_program, operands_first
 
 
 class Way(NamedTuple):
@@ -132,20 +132,11 @@ def _make(graph: Graph, fresh: Graph, node: int, op: str, given: list[Ref]) -> R
 
 def needed(graph: Graph, chosen: dict[int, Way], roots: Iterable[int]) -> list[int]:
     """Nodes that the roots need by their chosen ways, operands first."""
-    seen: set[int] = set()
-    order: list[int] = []
-    for root in roots:
-        stack = [(root, False)]
-        while stack:
-            node, done = stack.pop()
-            if done:
-                order.append(node)
-            elif node not in seen:
-                seen.add(node)
-                stack.append((node, True))
-                args = chosen[node].args if node in chosen else graph.args[node]
-                stack += [(a >> 1, False) for a in reversed(args) if a >> 1 not in seen]
-    return order
+
+    def operands(node: int) -> Iterator[int]:
+        return (a >> 1 for a in reversed(chosen[node].args if node in chosen else graph.args[node]))
+
+    return operands_first(roots, operands)
 
 
 def copied(graph: Graph) -> Graph:

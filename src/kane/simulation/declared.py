@@ -11,7 +11,7 @@ from kane.equations.conditions import Conditions, find_conditions
 from kane.equations.projection import Equations, bias, kane_equations, mass_matrix
 from kane.graph.arena import Graph, Ref
 from kane.graph.derivative import forward, gradient
-from kane.graph.program import Input, Program, _needed, build_program
+from kane.graph.program import Input, Program, build_program, needed
 from kane.kinematics import points as pt
 from kane.kinematics.coordinates import symbol_name
 from kane.kinematics.linear import solve_symmetric
@@ -111,7 +111,7 @@ def _parts(e: Equations, layout: Layout, extra: Extra) -> _Parts:
     powers = activities(e)
     for name, power in powers.items():
         if name != "gravity":
-            (driven if inputs & set(_needed(g, [power])) else other).append(power)
+            (driven if inputs & set(needed(g, [power])) else other).append(power)
     quadratic = _quadratic(e)
     at_rest = substitute(g, [kinetic_energy(e)], dict.fromkeys(s.u, g.zero))[0]
     fixed = at_rest < 2 and _gravity_is_still(e)

@@ -212,11 +212,11 @@ def _forces(system: System, task: str, **changed: Fraction) -> list[Ref]:
 
 def smooth_sign(g: Graph, force: Ref, slip: float) -> Ref:
     """The expression with sign(x) replaced by tanh(x / slip)."""
-    from kane.graph.program import _needed
+    from kane.graph.program import needed
 
     width = g.number(exact(slip))  # type: ignore[arg-type]
     done: dict[int, Ref] = {}
-    for node in _needed(g, [force]):
+    for node in needed(g, [force]):
         args = [done[a >> 1] ^ (a & 1) for a in g.args[node]]
         if g.op[node] == "sign":
             done[node] = g.function("tanh", g.div(args[0], width))
