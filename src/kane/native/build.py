@@ -24,7 +24,7 @@ from kane.rewrite.fuse import fuse
 from kane.rewrite.schedule import schedule
 from kane.rewrite.split import split
 
-BLOCK = 2000  # operations of one machine function: larger ones take LLVM more than linear time
+BLOCK = 2500  # operations of one machine function: larger ones take LLVM more than linear time
 LARGE = 20_000  # operations beyond which LLVM's level 1 is used, not 2: a quarter less time, nearly the same code
 
 

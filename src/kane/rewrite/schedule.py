@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
+from kane.graph.arena import Ref
 from kane.graph.program import Instruction, Output, Program
 
 Order = Literal["depth", "critical"]
@@ -84,6 +85,12 @@ def _ancestors(program: Program, roots: Sequence[int], stop: set[int]) -> set[in
     return seen
 
 
+def _by_columns(out: Output) -> list[Ref]:
+    """The elements of an output column by column: what a column of derivatives needs is done with it."""
+    columns = out.shape[-1] if len(out.shape) > 1 else 1
+    return [ref for c in range(columns) for ref in out.refs[c::columns]]
+
+
 def _depth_first(program: Program) -> list[int]:
     """Depth first from the outputs, the more demanding operand first; iterative, since chains are deep."""
     first, values = program.first_state, program.values
@@ -93,7 +100,7 @@ def _depth_first(program: Program) -> list[int]:
         demand[index] = max([1, *(n + k for k, n in enumerate(below))])
     seen: set[int] = set()
     order: list[int] = []
-    for root in [r >> 1 for out in program.outputs for r in out.refs if r >> 1 >= first]:
+    for root in [r >> 1 for out in program.outputs for r in _by_columns(out) if r >> 1 >= first]:
         stack = [(root, False)]
         while stack:
             node, done = stack.pop()
