@@ -1,6 +1,7 @@
 """Equations: the expressions of every task of a robot, their programs and counts, and the way to compiled functions.
 
-The one cache of the facade is here: each task is derived once per Equations object, at its first mention.
+Each task is derived once per Equations object, at its first mention; Dynamics keeps what it has compiled.  These are
+the facade's caches, and there are no others.
 """
 
 from __future__ import annotations
@@ -232,10 +233,12 @@ class Equations:
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
+        """Names of the elements of q."""
         return find_coordinates(self.mechanism).names
 
     @property
     def speed_names(self) -> tuple[str, ...]:
+        """Names of the elements of qd, qdd and tau."""
         return find_coordinates(self.mechanism).speeds
 
     def compile(self, tasks: Sequence[str] | None = None, dtype: Dtype = "float64", cache: bool = True) -> Dynamics:
@@ -262,10 +265,10 @@ def derive(
 ) -> Equations:
     """The equations of motion of a robot; the tasks named are derived now, others when they are first used.
 
-    effort: how long to search for fewer operations: "low" (milliseconds), "normal" (seconds) or "high".
-
-    parameters: "numeric", "symbolic" or the names that become run-time inputs.  external: names of links or frames
-    that an external wrench w (..., k, 6) acts on, moment first, axes of N, at the frame's origin.
+    parameters: "numeric", "symbolic" or the names that become run-time inputs.  external: names of k links or frames
+    that external wrenches w (..., 6 k) act on: moment, then force, axes of N, at the frame's origin.  effort: how long
+    to search for fewer operations: "low" (milliseconds), "normal" (seconds) or "high".  Raises UnknownNameError for a
+    frame or task that is not there, InputError for another effort.
     """
     mechanism = robot if isinstance(robot, Mechanism) else robot.mechanism
     equations = Equations(mechanism, parameters, external, effort)

@@ -126,6 +126,7 @@ class Abbreviated:
 
     @property
     def certificate(self) -> tuple[ab.Certificate, ...]:
+        """Per joint, the proved bound of the torque error and the ranges it holds over."""
         return self.result.certificates
 
     @property
@@ -140,6 +141,7 @@ class Abbreviated:
 
     @property
     def counts(self) -> OperationCounts:
+        """Operations of the abbreviated inverse dynamics."""
         return self.result.counts
 
     def compile(self) -> NativeFunction:

@@ -28,8 +28,12 @@ class Robot:
 
     mechanism: Mechanism
 
+    def __repr__(self) -> str:
+        return f"<Robot {self.name}: {len(self.coordinate_names)} coordinates, {len(self.speed_names)} speeds>"
+
     @property
     def name(self) -> str:
+        """Name in the description."""
         return self.mechanism.name
 
     @property
@@ -139,13 +143,13 @@ def load(  # noqa: PLR0913
 ) -> Robot:
     """A robot from a file, from URDF text, or bundled by name.
 
-    Files: .urdf, .xml (MJCF), .xacro, .sdf, and DH tables or own descriptions in .csv, .toml, .json.  base: "floating"
-    lets the root move.  gravity: vector pointing where things fall (default: the file's, else (0, 0, -9.81)).
-    nonphysical: "accept" takes inertia that no body can have, and notes it.  snap: angles within this many radians of a
-    multiple of pi/12 are taken as exact.  rotors: False leaves rotors out; {joint: (inertia, ratio)} or a motor table
-    (CSV) puts them on.  variant: of a bundled robot.  strict: nothing in the file is repaired.  convention: of a DH
-    table that does not say.  constraints: "ignore" leaves loops and tendons of MJCF out.  Raises InputError and its
-    kinds, naming file, line, element, value and the way out.
+    Files: .urdf, .xml or .mjcf (MJCF), .xacro, .sdf, DH tables in .csv, .toml, .json, kane's own form in .toml.  base:
+    "floating" lets the root move.  gravity: vector pointing where things fall (default: the file's, else (0, 0,
+    -9.81)). nonphysical: "accept" takes inertia that no body can have, and notes it.  snap: angles within this many
+    radians of a multiple of pi/12 are taken as exact.  rotors: False leaves rotors out; {joint: (inertia, ratio)} or a
+    motor table (CSV) puts them on.  variant: of a bundled robot.  strict: nothing in the file is repaired.  convention:
+    of a DH table that does not say.  constraints: "ignore" leaves loops and tendons of MJCF out.  Raises InputError and
+    its kinds, naming file, line, element, value and the way out.
     """
     from kane import formats, robots
     from kane.formats.urdf import floating

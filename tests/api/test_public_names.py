@@ -1,0 +1,33 @@
+"""The public names: all there, whatever was imported before."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import kane
+
+
+@pytest.mark.parametrize("name", kane.__all__)
+def test_each_public_name_is_there(name: str) -> None:
+    made = getattr(kane, name)
+    assert made.__name__ == name
+    assert made.__doc__
+
+
+def test_listed_names_are_those_with_a_home() -> None:
+    assert sorted(kane._HOME) == sorted(kane.__all__)
+    assert set(kane.__all__) < set(dir(kane))
+
+
+@pytest.mark.parametrize("first", ["import kane.explicit.model", "import kane.api.explicit", "kane.explicit", "pass"])
+def test_the_folder_explicit_does_not_hide_the_function(first: str) -> None:
+    script = f"import kane\n{first}\nfor _ in range(2): print(kane.explicit(kane.load('two_link')).B_columns)"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout == "((0, 1),)\n" * 2
+
+
+def test_a_robot_is_one_line() -> None:
+    assert repr(kane.load("puma560")) == "<Robot puma560: 6 coordinates, 6 speeds>"
