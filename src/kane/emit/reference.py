@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kane.emit.numbers import Precision
-from kane.graph.evaluate import _value, evaluate
+from kane.graph.evaluate import evaluate, operation_value
 from kane.graph.program import Input, Instruction, Program
 
 STATES = 5
@@ -74,7 +74,7 @@ def error_bounds(program: Program, arrays: Mapping[str, Any], unit: float) -> di
 
 def _apply(value: Instruction, a: list[float], given: list[Any]) -> float:
     with np.errstate(all="ignore"):
-        return float(_value(value.op, a, value.payload, given))
+        return float(operation_value(value.op, a, value.payload, given))
 
 
 def _carried(op: str, a: list[float], e: list[float], result: float, unit: float) -> float:

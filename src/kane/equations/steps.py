@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from kane.equations.activity import activities
 from kane.equations.applied import Applied, Push
 from kane.equations.projection import Equations, inertia_torque, project
-from kane.equations.terms import Terms, TooLongError, _factors
+from kane.equations.terms import Terms, TooLongError, text_factors
 from kane.errors import UnknownNameError
 from kane.graph.arena import Ref
 from kane.graph.derivative import forward
@@ -142,13 +142,13 @@ def vector_text(p: Points, t: Terms, vector: Mapping[int, v.Vec]) -> str:
     names = [label(p.axes[k].name, a) for k, part in vector.items() for a in (0, 1, 2) if part[a] > 1]
     if len(names) > 1 and len(coefficients) == 1 and 2 not in coefficients:
         text = t.text(coefficients.pop())
-        return f"{text} ({' + '.join(names)})" if len(_factors(text)) == 1 else f"({text}) ({' + '.join(names)})"
+        return f"{text} ({' + '.join(names)})" if len(text_factors(text)) == 1 else f"({text}) ({' + '.join(names)})"
     for k, components in vector.items():
         for axis, c in zip((0, 1, 2), components, strict=True):
             if c > 1:
                 text = t.text(c)
                 name = label(p.axes[k].name, axis)
-                plain = len(_factors(text)) == 1
+                plain = len(text_factors(text)) == 1
                 parts.append(
                     {"1": name, "-1": f"-{name}"}.get(text, f"{text} {name}" if plain else f"({text}) {name}")
                 )

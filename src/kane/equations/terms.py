@@ -232,7 +232,7 @@ class Terms:
             rest = {m: c for m, c in rest.items() if m not in group}
             inner = {_over(m, ((node, 1),)): c for m, c in group.items()}
             text = self.polynomial_text(inner)
-            parts.append(f"{text}*{name}" if len(_factors(text)) == 1 else f"({text})*{name}")
+            parts.append(f"{text}*{name}" if len(text_factors(text)) == 1 else f"({text})*{name}")
         parts += [self._term(m, rest[m]) for m in self._sorted(rest)]
         return " + ".join(parts).replace("+ -", "- ")
 
@@ -263,7 +263,7 @@ class Terms:
         return self.atom(node) if k == 1 else f"{self.atom(node)}**{k}"
 
 
-def _factors(text: str) -> list[str]:
+def text_factors(text: str) -> list[str]:
     """The summands of a text at depth 0."""
     depth, parts, start = 0, [], 0
     for i, c in enumerate(text):

@@ -31,7 +31,8 @@ def evaluate(program: Program, arrays: Mapping[str, Any]) -> dict[str, Array]:
     values: list[Any] = []
     with np.errstate(all="ignore"):
         for op, args, payload, _ in program.values:
-            values.append(_value(op, [-values[a >> 1] if a & 1 else values[a >> 1] for a in args], payload, given))
+            operands = [-values[a >> 1] if a & 1 else values[a >> 1] for a in args]
+            values.append(operation_value(op, operands, payload, given))
     batch = np.broadcast_shapes(*(a.shape[:-1] for a in given)) if given else ()
     result = {}
     for out in program.outputs:
@@ -41,7 +42,7 @@ def evaluate(program: Program, arrays: Mapping[str, Any]) -> dict[str, Array]:
     return result
 
 
-def _value(op: str, a: list[Any], payload: Any, given: list[Array]) -> Any:
+def operation_value(op: str, a: list[Any], payload: Any, given: list[Array]) -> Any:
     match op:
         case "input":
             return given[payload[0]][..., payload[1]]

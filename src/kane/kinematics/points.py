@@ -17,7 +17,7 @@ from kane.graph.derivative import forward
 from kane.kinematics import vectors as v
 from kane.kinematics.coordinates import Coordinates, Symbols
 from kane.kinematics.speeds import define_speeds
-from kane.kinematics.tree import _moves
+from kane.kinematics.tree import moves_of
 from kane.kinematics.vectors import Vec
 from kane.kinematics.walk import Axes, PlacedBody, Station, Walk, express_between, first_turns
 from kane.mechanism.formula import Formula, Scalar
@@ -80,7 +80,7 @@ def place_points(
     order = [root]
     for link in order:
         order += [joint.child for joint in by_parent.get(link, ())]
-    moves = {joint.child: _moves(joint, coordinates) for joint in mechanism.joints}
+    moves = {joint.child: moves_of(joint, coordinates) for joint in mechanism.joints}
     following: dict[str, frozenset[int]] = {}
     for link in reversed(order):  # the axes of the turns that come next beyond a link
         beyond = (first_turns(moves[joint.child], following[joint.child]) for joint in by_parent.get(link, ()))

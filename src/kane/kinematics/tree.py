@@ -72,7 +72,7 @@ def build_tree(mechanism: Mechanism, coordinates: Coordinates) -> Tree:
         for joint in by_parent.get(parent, ()):
             if joint.child in place:
                 raise TopologyError(f"Link {joint.child!r} is reached twice.", name=joint.child, line=joint.line)
-            place[joint.child] = _extend(nodes, place[parent], _moves(joint, coordinates), joint, moving)
+            place[joint.child] = _extend(nodes, place[parent], moves_of(joint, coordinates), joint, moving)
         stack += [joint.child for joint in reversed(by_parent.get(parent, ()))]
     lost = [link.name for link in mechanism.links if link.name not in place]
     if lost:
@@ -87,7 +87,7 @@ def build_tree(mechanism: Mechanism, coordinates: Coordinates) -> Tree:
     return Tree(done, tuple(attached.get(ROOT, ())), _with_frames(place, mechanism.frames))
 
 
-def _moves(joint: Joint, coordinates: Coordinates) -> Placement:
+def moves_of(joint: Joint, coordinates: Coordinates) -> Placement:
     kind = joint_type(joint)
     values = tuple(coordinates.values[name] for name in kind.coordinates(joint))
     return (*joint.placement, *kind.moves(joint, values, kind.speeds(joint)))

@@ -155,7 +155,7 @@ def _run(model: Model, plan: Plan, loop: Loop, record: Record, watch: Watch | No
             try:
                 loop.field.inputs[: len(model.layout.inputs)] = source.value(t, loop.y[:nq].copy(), loop.y[nq:n].copy())
             except Exception as error:
-                return record.stop(_raised(source, t, error), error)
+                return record.stop(raised(source, t, error), error)
         loop.restart(t)
         if first:
             loop.choose_first_step(t, end)
@@ -283,7 +283,7 @@ def shortened(y0: Array, dense: Array, x: float) -> Array:
     return np.asarray(np.linalg.solve(basis, states))
 
 
-def _raised(source: Source, t: float, error: BaseException) -> str:
+def raised(source: Source, t: float, error: BaseException) -> str:
     what = str(error) if isinstance(error, KaneError) else f"{type(error).__name__}: {error}"
     return f"stopped at t = {t:.9g}: {source.name} raised {what}"
 
@@ -295,7 +295,7 @@ def _failure(model: Model, plan: Plan, loop: Loop, status: int) -> tuple[str, Ba
     if error is not None:
         if isinstance(error, KaneError):
             return f"stopped at t = {t:.9g}: {error}", error
-        return _raised(plan.source, t, error), error
+        return raised(plan.source, t, error), error
     rates = loop.slope(t, y)
     bad = [f"{n} = {v:.6g}" for n, v in zip(names, y, strict=True) if not math.isfinite(v)]
     bad += [f"rate of {n} = {v:.6g}" for n, v in zip(names, rates, strict=True) if not math.isfinite(v)]

@@ -11,7 +11,7 @@ from kane.errors import MissingExtraError, UnsupportedError
 from kane.simulation.constraints import solve
 from kane.simulation.loop import Steps
 from kane.simulation.model import Array, Model
-from kane.simulation.run import Plan, Record, _raised
+from kane.simulation.run import Plan, Record, raised
 
 STABILISATION = 50.0  # 1/s: constraint residuals of IDA's equations fade with this rate (Baumgarte 1972)
 
@@ -117,7 +117,7 @@ def _segments(
             record.stop(f"interrupted at t = {t:.9g}", error)
             return record
         except Exception as error:
-            record.stop(_raised(source, t, error), error)
+            record.stop(raised(source, t, error), error)
             return record
         times, states = np.asarray(solution.t)[1:], np.asarray(solution.y)[1:, : layout.size].copy()
         if len(times):
