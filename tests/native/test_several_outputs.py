@@ -11,17 +11,9 @@ from kane.errors import ShapeError
 from kane.graph.program import Program
 from kane.native import compile_program
 from kane.native.call import General
+from native.arrays import assert_same_bits, states
 
 Make = Callable[..., Program]
-
-
-def states(program: Program, batch: tuple[int, ...], seed: int = 0) -> list[np.ndarray]:
-    rng = np.random.default_rng(seed)
-    return [rng.uniform(-1.5, 1.5, (*(batch if i.kind == "state" else ()), i.size)) for i in program.inputs]
-
-
-def assert_same_bits(a: np.ndarray, b: np.ndarray) -> None:
-    np.testing.assert_array_equal(np.ascontiguousarray(a).view(np.uint8), np.ascontiguousarray(b).view(np.uint8))
 
 
 @pytest.mark.parametrize("batch", [(), (9,)])
