@@ -143,7 +143,7 @@ def load(  # noqa: PLR0913
 ) -> Robot:
     """A robot from a file, from URDF text, or bundled by name.
 
-    Files: .urdf, .xml or .mjcf (MJCF), .xacro, .sdf, DH tables in .csv, .toml, .json, kane's own form in .toml.  base:
+    Files: .urdf, .xacro, .mjcf, .xml (of either), .sdf, .world; DH tables .csv, .toml, .json; kane's own .toml.  base:
     "floating" lets the root move.  gravity: vector pointing where things fall (default: the file's, else (0, 0,
     -9.81)). nonphysical: "accept" takes inertia that no body can have, and notes it.  snap: angles within this many
     radians of a multiple of pi/12 are taken as exact.  rotors: False leaves rotors out; {joint: (inertia, ratio)} or a
