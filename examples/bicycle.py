@@ -1,6 +1,6 @@
-"""The Carvallo-Whipple bicycle (Meijaard, Papadopoulos, Ruina and Schwab 2007):
+"""The Carvallo-Whipple bicycle, nonlinear, then linearised at a speed.
 
-nonlinear, then linearised at a speed.
+Parameters: Meijaard, Papadopoulos, Ruina and Schwab 2007.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
-"""The RP robot of Buffinton, "Kane's Method in Robotics", section 6.4:
+"""The RP robot of Buffinton, "Kane's Method in Robotics", section 6.4.
 
-three bodies, a prismatic joint with its force pair.
+Three bodies, and a prismatic joint with its force pair.
 """
 
 from kane.equations.projection import kane_equations
@@ -9,9 +9,9 @@ from kane.mechanism.builder import System
 
 
 def build() -> System:
-    """A turns in the horizontal plane;
+    """A turns in the horizontal plane, B slides in A, C is fixed to B.
 
-    B slides in A, driven by forces on the coinciding points P of A and P-hat of B; C is fixed to B.
+    B is driven by forces on the coinciding points P of A and P-hat of B.
     """
     s = System("rp_robot")
     q1, q2 = s.coordinates("q1 q2")

@@ -1,6 +1,6 @@
-"""The 2R robot of Buffinton, "Kane's Method in Robotics", section 6.3:
+"""The 2R robot of Buffinton, "Kane's Method in Robotics", section 6.3, every step.
 
-two particles on two massless links, every step.
+Two particles on two massless links.
 """
 
 from kane.equations.projection import kane_equations
@@ -9,9 +9,9 @@ from kane.mechanism.builder import System, dot
 
 
 def build(damping: bool = False, tip_force: bool = False) -> System:
-    """The robot with its drive torques;
+    """The robot with its drive torques.
 
-    with joint damping (eq. 6.28) and a force on the tip (eq. 6.27) when asked for.
+    With joint damping (eq. 6.28) and a force on the tip (eq. 6.27) when asked for.
     """
     s = System("two_link")
     N, O = s.N, s.O

@@ -61,6 +61,7 @@ def hub(**options):
 
 @pytest.mark.parametrize("options", [{}, {"truncated": True}, {"stiffening": "none"}])
 def test_one_flexible_link(options):
+    """Expected: closed integrals of the clamped beam's mode, and quadrature of the same (twelve decimals agree)."""
     e = hub(**options)
     out = evaluate(matrices_program(e), {"q": [0.3, 0], "u": [0, 0], "t": [0]})
     assert np.allclose(out["mass_matrix"], [[0.15365, 0.126705934411], [0.126705934411, 0.12375]], atol=1e-11)
@@ -174,9 +175,9 @@ def test_steady_extension_of_a_spinning_rod():
 
 
 def test_tip_mass_stiffens():
-    """A light cantilever with a tip mass m spinning at w:
+    """A light cantilever with a tip mass m, spinning at w.
 
-    the tension m w^2 L adds 6/5 w^2 m for the static tip shape, less w^2 m.
+    The tension m w^2 L adds 6/5 w^2 m for the static tip shape, less w^2 m.
     """
     s = System("tip")
     d = s.coordinates("d")

@@ -1,4 +1,9 @@
-"""Mechanisms declared by hand: a bead in a turning tube, a rolling disc, a four-bar linkage."""
+"""Mechanisms declared by hand: a bead in a turning tube, a rolling disc, a four-bar linkage.
+
+In the kind of public bug reports (sympy#23386, sympy#27631, mujoco#172).  The expected numbers, of twelve decimals, are
+from derivations of another kind, two or more for each that agree: Lagrange's equations from positions (bead; with
+multipliers, disc), moments about the contact point (disc), the energy of the one coordinate (linkage).
+"""
 
 import numpy as np
 import pytest

@@ -1,7 +1,4 @@
-"""Linearised equations:
-
-Buffinton section 6.5.1, a cart and pole held away from upright, constraints, quaternions, trim.
-"""
+"""Linearised equations: Buffinton section 6.5.1, a cart and pole held at an angle, constraints, quaternions, trim."""
 
 import runpy
 from pathlib import Path

@@ -1,7 +1,4 @@
-"""The Carvallo-Whipple bicycle and the rolling disc:
-
-linear matrices, eigenvalues and thresholds from the literature.
-"""
+"""The Carvallo-Whipple bicycle and the rolling disc: matrices, eigenvalues and thresholds from the literature."""
 
 import runpy
 from fractions import Fraction

@@ -53,10 +53,7 @@ def matrices_program(e: Equations) -> Program:
 
 
 def motion_program(e: Equations) -> Program:
-    """qdot (nq,) and udot (n,) at (q, u):
-
-    the equations of motion of a mechanism without constraints, solved by L D Lᵀ.
-    """
+    """qdot (nq,) and udot (n,) at (q, u), by L D Lᵀ: motion without constraints."""
     g, s = e.graph, e.points.symbols
     right = [[g.sub(a, b)] for a, b in zip(e.active, bias(e), strict=True)]
     udot = [row[0] for row in solve_symmetric(g, mass_matrix(e), right)]

@@ -219,10 +219,7 @@ def _path(p: Points, k: int) -> list[int]:
 
 
 def derivative_in_n(p: Points, vector: Mapping[int, Vec]) -> Mixed:
-    """d/dt in N of a mixed vector:
-
-    componentwise, plus w x in its own axes (Kane and Levinson 1985, section 1.7 and 2.3).
-    """
+    """d/dt in N of a mixed vector: components, plus w x in their axes (Kane and Levinson 1985, 1.7, 2.3)."""
     result: Mixed = {}
     for k, part in vector.items():
         x, y, z = time_derivative(p, part)

@@ -93,7 +93,7 @@ class NativeFunction:
 
     @property
     def batch_address(self) -> int:
-        """The C function for n states:
+        """The C function for n states.
 
         `void f(int64_t n, void *const *arrays, const int64_t *batch_strides, const int64_t *element_strides,
         const T *constants)`
