@@ -86,8 +86,8 @@ int main(int argc, char **argv) {
     casadi::Function(name, in, out).save(std::string(argv[2]) + "/" + name + ".casadi");
   };
   save("inverse_dynamics", {q, v, a}, {rows(pinocchio::rnea(model, data, Q, V, A))});
-  save("mass_matrix", {q}, {rows(symmetric(pinocchio::crba(model, data, Q, pinocchio::Convention::WORLD)))});
-  save("forward_dynamics", {q, v, a}, {rows(pinocchio::aba(model, data, Q, V, A, pinocchio::Convention::WORLD))});
+  save("mass_matrix", {q}, {rows(symmetric(pinocchio::crba(model, data, Q, pinocchio::Convention::LOCAL)))});
+  save("forward_dynamics", {q, v, a}, {rows(pinocchio::aba(model, data, Q, V, A, pinocchio::Convention::LOCAL))});
   const int n = model.nv;
   Matrix by_q = Matrix::Zero(n, n), by_v = Matrix::Zero(n, n), by_a = Matrix::Zero(n, n);
   pinocchio::computeRNEADerivatives(model, data, Q, V, A, by_q, by_v, by_a);
