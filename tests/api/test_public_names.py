@@ -29,5 +29,10 @@ def test_the_folder_explicit_does_not_hide_the_function(first: str) -> None:
     assert run.stdout == "((0, 1),)\n" * 2
 
 
-def test_a_robot_is_one_line() -> None:
-    assert repr(kane.load("puma560")) == "<Robot puma560: 6 coordinates, 6 speeds>"
+def test_what_a_console_shows_is_one_line() -> None:
+    robot = kane.load("puma560")
+    equations = kane.derive(robot)
+    assert repr(robot) == "<Robot puma560: 6 coordinates, 6 speeds>"
+    assert repr(equations) == "<Equations of puma560: parameters 'numeric', effort 'low'>"
+    assert repr(equations.compile()) == "<Dynamics of puma560, float64>"
+    assert "\n" not in repr(kane.explicit(kane.load("two_link")))

@@ -69,6 +69,9 @@ class Dynamics:
         self._cache = cache
         self._frames: dict[tuple[str, str], NativeFunction] = {}
 
+    def __repr__(self) -> str:
+        return f"<Dynamics of {self.equations.mechanism.name}, {self.dtype}>"
+
     @property
     def counts(self) -> Counts:
         """OperationCounts by task name ("jacobian:tool" for a task of a frame)."""

@@ -164,6 +164,9 @@ class Equations:
         self._derived: dict[tuple[str, str | None], Derived] = {}
         self._searched: dict[tuple[str, str | None], Searched] = {}
 
+    def __repr__(self) -> str:
+        return f"<Equations of {self.mechanism.name}: parameters {self.parameters!r}, effort {self.effort!r}>"
+
     def derived(self, task: str, frame: str | None = None) -> Derived:
         """The task as derived, with the graph it came from and before any search; derived once.
 

@@ -108,6 +108,9 @@ class Explicit:
     def __str__(self) -> str:
         return page(self.model)
 
+    def __repr__(self) -> str:
+        return f"<Explicit model of {self.model.name}: {len(self.constants)} constants>"
+
     def _array(self, name: str, shape: tuple[int, ...]) -> ExpressionArray:
         graph, refs = graph_of(self.model)
         return ExpressionArray(graph, shape, tuple(refs[name]))
