@@ -1,4 +1,5 @@
-"""The command line: kane derive, check, counts, explicit, code, bench, simulate, report, serve.
+"""The command line: kane derive, check, counts, explicit, code, bench, simulate,
+linearize, identify, report, serve.
 
 Exit status 0 only when the job was done; 2 for a refused input, with one message; 1 when a check failed.
 """
@@ -13,11 +14,11 @@ from pathlib import Path
 
 from cyclopts import CycloptsError
 
-from kane.cli import models, uses
+from kane.cli import analysis, models, uses
 from kane.cli.common import app, err_console, print_json
 from kane.errors import InputError, KaneError
 
-__all__ = ["main", "models", "uses"]
+__all__ = ["analysis", "main", "models", "uses"]
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -10,7 +10,7 @@ from kane.api.equations import DEFAULT_TASKS, derive
 from kane.api.robot import load
 from kane.api.summary import header
 from kane.cli.common import DEFAULTS, Loading, app, finish, out_console, progress_line
-from kane.errors import NumberError
+from kane.cli.numbers import numbers, state
 
 Method = Literal["DOP853", "RK4", "variational", "BDF", "IDA"]
 
@@ -34,9 +34,9 @@ def simulate(  # noqa: PLR0913
         def report(t: float, end: float) -> None:
             progress(f"simulate {t:.2f} s of {end:g} s")
 
-        inputs = _numbers("tau", tau)
+        inputs = numbers("tau", tau)
         result = run(
-            model.mechanism, time, _state("q", q), _state("qd", qd), inputs=inputs, method=method, step=step,
+            model.mechanism, time, state("q", q), state("qd", qd), inputs=inputs, method=method, step=step,
             progress=report,
         )  # fmt: skip
         files = [str(path) for path in (out, plot, animate) if path is not None]
@@ -72,7 +72,9 @@ def report(robot: str, *, out: Path = Path("report.html"), effort: str = "low", 
         equations = derive(model, effort=effort)  # type: ignore[arg-type]
         progress("verify")
         checks = work.verification(equations, DEFAULT_TASKS)
-        given = Given(checks=checks, notes=work.code_notes(model))
+        progress("count")
+        methods = work.counts_work(model, DEFAULT_TASKS, "low")["tasks"]
+        given = Given(checks=checks, methods=methods, notes=work.code_notes(model))
         page = build_report(model.mechanism, given=given, progress=progress)
         files = work.write({out.name: render(page)}, out.parent)
     made = {**header(model, "report"), "verification": checks, "files": files}
@@ -95,24 +97,3 @@ def serve(robot: str, *, port: int = 0, loading: Loading = DEFAULTS) -> int:
 
     run(robot, mechanism, tuple(names()), port, ready)
     return 0
-
-
-def _state(option: str, text: str) -> Any:
-    """None, an array or a dictionary from the text of a state."""
-    if "=" not in text:
-        return _numbers(option, text)
-    pairs = [part.partition("=") for part in text.split(",")]
-    return {name.strip(): _number(option, value) for name, _, value in pairs}
-
-
-def _numbers(option: str, text: str) -> list[float] | None:
-    return [_number(option, part) for part in text.split(",")] if text.strip() else None
-
-
-def _number(option: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise NumberError(
-            f"--{option}: {text!r} is not a number.", name=option, value=text, remedy="Write numbers between commas."
-        ) from None

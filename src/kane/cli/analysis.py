@@ -1,0 +1,110 @@
+"""Commands that look at a model's numbers: linearize, identify."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from rich.table import Table
+
+from kane.api.summary import header
+from kane.cli.common import DEFAULTS, Loading, app, finish, out_console, progress_line
+from kane.cli.numbers import numbers
+from kane.errors import InputError, ShapeError, UnsupportedError
+
+
+@app.command
+def linearize(robot: str, *, q: str = "", qd: str = "", tau: str = "", loading: Loading = DEFAULTS) -> int:
+    """A, B and eigenvalues about a state ("0,0.5,...", zeros by default); torques hold it unless given.
+
+    States are (q, qd), inputs the generalized forces; joint springs and friction are left out.
+    """
+    from kane.api.equations import derive
+
+    with progress_line(loading.json) as progress:
+        model = loading.load(robot)
+        names, n = model.coordinate_names, len(model.coordinate_names)
+        if names != model.speed_names:
+            raise UnsupportedError(
+                f"The speeds of {model.name} are not the rates of its coordinates.", name=model.name,
+                remedy="Use kane.linearize, which has states in the tangent.",
+            )  # fmt: skip
+        progress("linearize")
+        dynamics = derive(model).compile()
+        at, rate = _vector("q", q, n), _vector("qd", qd, n)
+        force = _vector("tau", tau, n) if tau else dynamics.bias_forces(at, rate)
+        by_q, by_qd, inverse = dynamics.forward_dynamics_derivatives(at, rate, force)
+    A = np.block([[np.zeros((n, n)), np.eye(n)], [by_q, by_qd]])
+    B = np.vstack([np.zeros((n, n)), inverse])
+    values = np.sort_complex(np.linalg.eigvals(A)) if n else np.zeros(0, dtype=complex)
+    states = [*names, *(f"d {name}" for name in names)]
+    made = {
+        **header(model, "linearize"),
+        "states": states, "inputs": [f"tau {name}" for name in names], "A": A.tolist(), "B": B.tolist(),
+        "tau": [float(x) for x in force], "eigenvalues": [[float(x.real), float(x.imag)] for x in values],
+    }  # fmt: skip
+
+    def show(result: dict[str, Any]) -> None:
+        table = Table("rate of", *states, *result["inputs"])
+        for name, row in zip(states, np.hstack([A, B]), strict=True):
+            table.add_row(name, *(f"{x:.6g}" for x in row))
+        out_console.print(table)
+        shown = ", ".join(f"{x.real:.6g}{x.imag:+.6g}i" for x in values)
+        out_console.print(f"eigenvalues: {shown}", highlight=False)
+
+    return finish(made, loading, show)
+
+
+@app.command
+def identify(  # noqa: PLR0913
+    robot: str, log: Path, *, cutoff: float | None = None, friction: Literal["given", "all", "none"] = "all",
+    consistent: bool = False,
+    method: Literal["ols", "wls", "irls"] = "wls", out: Path | None = None, loading: Loading = DEFAULTS,
+) -> int:  # fmt: skip
+    """Base parameters from a log (CSV, npz, MAT, Parquet, ...): values, deviations, warnings.
+
+    --cutoff filters raw encoder positions (Hz); --consistent makes every body physical; --out writes the robot's own
+    file with the identified numbers (a new file).
+    """
+    from kane.identification import IdentificationWarning, Identifier, read_log, save_into
+
+    with progress_line(loading.json) as progress, warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdentificationWarning)  # they are in the result
+        model = loading.load(robot)
+        identifier = Identifier(model, friction=friction, method=method, consistent=consistent or out is not None)
+        data = read_log(log, identifier.model.log_names)
+        progress("fit")
+        if data.tau is None:
+            raise InputError(f"{log} has no torques.", name=str(log), remedy="Record tau of every joint.")
+        if cutoff is not None or data.qd is None or data.qdd is None:
+            if data.t is None or cutoff is None:
+                raise InputError(
+                    f"{log} has no speeds and accelerations.", name=str(log),
+                    remedy="Record times and pass --cutoff HZ, or record qd and qdd.",
+                )  # fmt: skip
+            identifier.fit_raw(data.t, data.q, data.tau, cutoff, data.qd)
+        else:
+            identifier.fit(data.q, data.qd, data.qdd, data.tau, data.t)
+        lost = [] if out is None else save_into(robot, identifier.to_mechanism(), out)
+    made = {**header(model, "identify"), **identifier.as_dict(), "files": [] if out is None else [str(out)]}
+
+    def show(_: dict[str, Any]) -> None:
+        table = Table("parameter", "value", "deviation", "formula")
+        for name, value, deviation, formula in identifier.table():
+            table.add_row(name, f"{value:.6g}", f"{deviation:.2g}", formula)
+        out_console.print(table)
+        for text in (*map(str, identifier.warnings_), *lost):
+            out_console.print(text, highlight=False, markup=False)
+
+    return finish(made, loading, show)
+
+
+def _vector(option: str, text: str, size: int) -> Any:
+    values = numbers(option, text)
+    if values is None:
+        return np.zeros(size)
+    if len(values) != size:
+        raise ShapeError(f"--{option} has {len(values)} numbers, expected {size}.", name=option, value=text)
+    return np.array(values)

@@ -1,0 +1,30 @@
+"""Numbers from the text of an option."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kane.errors import NumberError
+
+
+def state(option: str, text: str) -> Any:
+    """None, a list ("0,0.5") or a dictionary ("q1=0.5,q2=1") from the text of a state."""
+    if "=" not in text:
+        return numbers(option, text)
+    pairs = [part.partition("=") for part in text.split(",")]
+    return {name.strip(): number(option, value) for name, _, value in pairs}
+
+
+def numbers(option: str, text: str) -> list[float] | None:
+    """The numbers between commas; None for no text."""
+    return [number(option, part) for part in text.split(",")] if text.strip() else None
+
+
+def number(option: str, text: str) -> float:
+    """One number; NumberError names the option."""
+    try:
+        return float(text)
+    except ValueError:
+        raise NumberError(
+            f"--{option}: {text!r} is not a number.", name=option, value=text, remedy="Write numbers between commas."
+        ) from None
