@@ -1,5 +1,4 @@
-"""The command line: kane derive, check, counts, explicit, code, bench, simulate,
-linearize, identify, report, serve.
+"""The command line: what `kane --help` lists, from derive to serve.
 
 Exit status 0 only when the job was done; 2 for a refused input, with one message; 1 when a check failed.
 """
