@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Literal
 
 from kane.graph.arena import Ref
-from kane.graph.program import Instruction, Output, Program
+from kane.graph.program import Instruction, Output, Program, operands_first
 
 Order = Literal["depth", "critical"]
 TRIG = ("sin", "cos")
@@ -92,25 +92,17 @@ def _by_columns(out: Output) -> list[Ref]:
 
 
 def _depth_first(program: Program) -> list[int]:
-    """Depth first from the outputs, the more demanding operand first; iterative, since chains are deep."""
+    """Depth first from the outputs, the more demanding operand first."""
     first, values = program.first_state, program.values
     demand: dict[int, int] = {}  # values alive while this one is computed, were nothing shared
     for index in program.state:
         below = sorted((demand[a >> 1] for a in values[index].args if a >> 1 >= first), reverse=True)
         demand[index] = max([1, *(n + k for k, n in enumerate(below))])
-    seen: set[int] = set()
-    order: list[int] = []
-    for root in [r >> 1 for out in program.outputs for r in _by_columns(out) if r >> 1 >= first]:
-        stack = [(root, False)]
-        while stack:
-            node, done = stack.pop()
-            if done:
-                order.append(node)
-            elif node not in seen:
-                seen.add(node)
-                stack.append((node, True))
-                operands = [a >> 1 for a in values[node].args if a >> 1 >= first and a >> 1 not in seen]
-                stack += [(operand, False) for operand in sorted(operands, key=demand.__getitem__)]
+    roots = [r >> 1 for out in program.outputs for r in _by_columns(out) if r >> 1 >= first]
+    order = operands_first(
+        roots, lambda node: sorted((a >> 1 for a in values[node].args if a >> 1 >= first), key=demand.__getitem__)
+    )
+    seen = set(order)
     return order + [index for index in program.state if index not in seen]
 
 
