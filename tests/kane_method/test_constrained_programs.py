@@ -10,30 +10,11 @@ from kane.equations.projection import kane_equations
 from kane.errors import InputError
 from kane.mechanism.builder import System, dot
 from kane.native import compile_program
-
-
-def four_bar(twice=False):
-    s = System("four_bar")
-    t1, t2, t3 = s.coordinates("t1 t2 t3")
-    T = s.inputs("T")
-    A, B, C = (s.N.orient_new_axis(n, 3, t) for n, t in zip("ABC", (t1, t2, t3), strict=True))
-    C0 = s.O.locate_new("C0", s.N.x)
-    P = s.O.locate_new("P", A.x * 0.3)
-    B1 = P.locate_new("B1", B.x * 0.9)
-    B2 = C0.locate_new("B2", C.x * 0.8)
-    s.body("crank", A, s.O.locate_new("crank*", A.x * 0.15), 0.5, (0, 0, 0.00375))
-    s.body("coupler", B, P.locate_new("coupler*", B.x * 0.45), 1.2, (0, 0, 0.081))
-    s.body("rocker", C, C0.locate_new("rocker*", C.x * 0.4), 0.9, (0, 0, 0.048))
-    s.gravity(s.N.y * -9.81)
-    s.torque("drive", A, T * s.N.z)
-    s.coincide("pin", B1, B2, s.N, axes=(1, 2))
-    if twice:
-        s.nonholonomic("again", s.velocity(B1, s.N, s.N.x) - s.velocity(B2, s.N, s.N.x))
-    return kane_equations(s.mechanism())
+from kane_method.linkages import four_bar
 
 
 def test_programs_of_a_four_bar_run_natively():
-    e = four_bar()
+    e = kane_equations(four_bar().mechanism())
     c = constrained(e)
     q = c.consistent_configuration([np.pi / 3, 0.6, 1.7], keep=("t1",))
     u = c.consistent_speeds(q, [2.0, 0, 0], keep=("t1",))
@@ -51,7 +32,7 @@ def test_programs_of_a_four_bar_run_natively():
 
 def test_redundant_conditions_are_refused_by_name():
     with pytest.raises(InputError, match="again"):
-        constrained_motion_program(four_bar(twice=True))
+        constrained_motion_program(kane_equations(four_bar(twice=True).mechanism()))
 
 
 def test_a_sleigh_keeps_its_energy_natively():

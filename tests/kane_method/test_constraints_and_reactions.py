@@ -15,6 +15,7 @@ from kane.graph.evaluate import evaluate
 from kane.graph.program import Input, build_program
 from kane.kinematics import points as pt
 from kane.mechanism.builder import System, dot
+from kane_method.linkages import four_bar
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -184,19 +185,7 @@ def test_reactions_of_the_two_link_robot():
 
 
 def test_pin_forces_of_a_four_bar_balance():
-    s = System("four_bar")
-    t1, t2, t3 = s.coordinates("t1 t2 t3")
-    A, B, C = (s.N.orient_new_axis(n, 3, t) for n, t in zip("ABC", (t1, t2, t3), strict=True))
-    C0 = s.O.locate_new("C0", s.N.x)
-    P = s.O.locate_new("P", A.x * 0.3)
-    B1 = P.locate_new("B1", B.x * 0.9)
-    B2 = C0.locate_new("B2", C.x * 0.8)
-    s.body("crank", A, s.O.locate_new("crank*", A.x * 0.15), 0.5, (0, 0, 0.00375))
-    s.body("coupler", B, P.locate_new("coupler*", B.x * 0.45), 1.2, (0, 0, 0.081))
-    s.body("rocker", C, C0.locate_new("rocker*", C.x * 0.4), 0.9, (0, 0, 0.048))
-    s.gravity(s.N.y * -9.81)
-    s.coincide("pin", B1, B2, s.N, axes=(1, 2))
-    e = kane_equations(s.mechanism())
+    e = kane_equations(four_bar(torque=False).mechanism())
     c = constrained(e)
     q = c.consistent_configuration([np.pi / 3, 0.6, 1.7], keep=("t1",))
     u = c.consistent_speeds(q, [2.0, 0, 0], keep=("t1",))

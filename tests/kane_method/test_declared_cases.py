@@ -19,6 +19,7 @@ from kane.errors import ConvergenceError, InputError
 from kane.graph.evaluate import evaluate
 from kane.mechanism.builder import System, cos, dot, sin
 from kane.native import compile_program
+from kane_method.linkages import four_bar
 
 
 def bead():
@@ -102,30 +103,6 @@ def test_rolling_disc_with_dependent_speeds():
     off = evaluate(program, {**state, "udot": [*(np.array(DISC_WANTED) + 1), np.nan, np.nan]})["residual"]
     assert np.abs(off).max() > 0.1
     assert g.value_of(s.u[0]) is None
-
-
-def four_bar(absolute=True):
-    """Ground pivots O and C; crank OA, coupler AB, rocker CB closed at B."""
-    s = System("four_bar")
-    t1, t2, t3 = s.coordinates("t1 t2 t3")
-    T = s.inputs("T")
-    N = s.N
-    frames = [N.orient_new_axis(n, 3, t) for n, t in zip("ABC", (t1, t2, t3), strict=True)]
-    C0 = s.O.locate_new("C0", N.x)
-    P = s.O.locate_new("P", frames[0].x * 0.3)
-    B1 = P.locate_new("B1", frames[1].x * 0.9)
-    B2 = C0.locate_new("B2", frames[2].x * 0.8)
-    for name, frame, start, length, mass in (
-        ("crank", frames[0], s.O, "0.3", "0.5"),
-        ("coupler", frames[1], P, "0.9", "1.2"),
-        ("rocker", frames[2], C0, "0.8", "0.9"),
-    ):
-        centre = start.locate_new(f"{name}*", frame.x * f"{length}/2")
-        s.body(name, frame, centre, mass, (0, 0, f"{mass}*{length}**2/12"))
-    s.gravity(N.y * -9.81)
-    s.torque("drive", frames[0], T * N.z)
-    s.coincide("B", B1, B2, N, axes=(1, 2))
-    return s
 
 
 def test_four_bar():
