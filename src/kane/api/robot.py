@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from kane.errors import FormatError, UnknownNameError, UnsupportedError
+from kane.errors import FormatError, NumberError, UnknownNameError, UnsupportedError
 from kane.kinematics.coordinates import find_coordinates
 from kane.mechanism import formula as f
 from kane.mechanism.formula import Scalar, ScalarLike
@@ -155,6 +155,8 @@ def load(  # noqa: PLR0913
     from kane.formats.urdf import floating
     from kane.mechanism.checks import judge
 
+    if not 0.0 <= snap < 0.1:  # the multiples are 0.26 rad apart; nan is refused too
+        raise NumberError(f"snap is {snap!r} rad.", name="snap", value=snap, remedy="Give 0 to 0.1, such as 1e-11.")
     text = str(source)
     if text in robots.names():
         mechanism = robots.load(text, variant=variant, rotors=rotors if isinstance(rotors, bool) else None)
@@ -175,7 +177,7 @@ def load(  # noqa: PLR0913
         accept = nonphysical
     mechanism = _with_rotors(mechanism, rotors)
     if gravity is not None:
-        mechanism = replace(mechanism, gravity=_vector(gravity))
+        mechanism = replace(mechanism, gravity=_vector(gravity, mechanism))
     return Robot(judge(mechanism, accept))
 
 
@@ -193,9 +195,16 @@ def _with_rotors(mechanism: Mechanism, rotors: Rotors) -> Mechanism:
     return with_rotors(mechanism, rotors if isinstance(rotors, Mapping) else read_rotors(rotors))
 
 
-def _vector(values: Sequence[ScalarLike]) -> tuple[Scalar, Scalar, Scalar]:
+def _vector(values: Sequence[ScalarLike], mechanism: Mechanism) -> tuple[Scalar, Scalar, Scalar]:
     if len(values) != 3:
         given = list(map(str, values))
         raise FormatError(f"gravity has {len(values)} components.", value=given, remedy="Give three numbers.")
     x, y, z = (f.exact(v) for v in values)
+    known = {p.name for p in mechanism.parameters} | {"t"}
+    strange = sorted({n for s in (x, y, z) if isinstance(s, f.Formula) for n in s.names()} - known)
+    if strange:
+        raise NumberError(
+            f"gravity holds {strange[0]!r}, which is no parameter of the robot.", name=strange[0],
+            value=list(map(str, values)), remedy="Give three numbers in m/s^2.",
+        )  # fmt: skip
     return x, y, z

@@ -21,6 +21,8 @@ def content_of(source: Source) -> tuple[bytes | str, str | None]:
     file = os.fspath(source)
     try:
         path = Path(source)
+        if path.exists() and not path.is_file() and not path.is_dir():  # pipes and devices may never end
+            raise OSError(22, "it is no ordinary file (a pipe or a device)")
         if path.is_file() and path.stat().st_size > _LARGEST:
             raise OSError(27, f"more than {_LARGEST // 1_000_000} MB")
         return path.read_bytes(), file

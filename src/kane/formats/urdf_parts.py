@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from difflib import get_close_matches
 from fractions import Fraction
@@ -152,11 +153,13 @@ def _axis(reader: Reader, element: Element, kind: str, owner: str) -> Vector:
             owner,
             found.line,
         )
-    length = sum(float(v) ** 2 for v in kept) ** 0.5
+    length = math.hypot(*(float(v) for v in kept))
     if abs(length - 1.0) > 1e-3:
         reader.note(
             "repaired", f"axis of {owner} has length {length:.6g}; only its direction is used", owner, found.line
         )
+    if not 1e-3 < largest < 1e3:  # squares of its components must neither vanish nor overflow
+        kept = tuple(v / largest for v in kept)
     return kept[0], kept[1], kept[2]
 
 
