@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test check sweep bench docs clean
+.PHONY: demo test check sweep bench clean
 
 # Derive the PUMA 560, print the comparison with the paper, write results/puma560.
 demo: $(VENV)/.installed
@@ -15,7 +15,7 @@ test: $(VENV)/.installed-dev
 
 # Types, lint, layers.
 check: $(VENV)/.installed-dev
-	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks examples
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
