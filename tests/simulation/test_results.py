@@ -86,12 +86,15 @@ def test_interruption_keeps_a_valid_part(run, tmp_path):
 
 def test_ctrl_c_while_machine_code_runs(run):
     import _thread
+    import signal
     import threading
 
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job has it ignored
     timer = threading.Timer(0.3, _thread.interrupt_main)
     timer.start()
     r = simulate(run.model, 1e6, [0.6, -0.4], [0, 0], dense=False)
     timer.cancel()
+    signal.signal(signal.SIGINT, before)
     assert r.status == -1 and r.message.startswith("interrupted at t =") and len(r.t) > 1000
     assert f"{r.t[-1]:.9g}" in r.message and r.energy_error < 1e-6
 
