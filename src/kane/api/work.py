@@ -180,7 +180,9 @@ def explicit_files(robot: Robot, shown: Explicit | Abbreviated) -> dict[str, str
             for c in shown.certificate
         ]
     name = f"{robot.name}_explicit"
-    return emit([code], target="c", name=name, notes=notes) | {f"{name}.txt": str(shown)}
+    files = emit([code], target="c", name=name, notes=notes)
+    first = next(file for file in files if file.endswith(".h"))  # its stem is safe: names may hold "/"
+    return files | {f"{first[:-2]}.txt": str(shown)}
 
 
 def write(files: dict[str, str], out: Path) -> list[str]:

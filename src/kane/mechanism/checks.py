@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from kane.errors import InertiaError, MasslessJointError, NumberError
-from kane.mechanism.formula import number
+from kane.errors import InertiaError, MasslessJointError, NumberError, TopologyError
+from kane.mechanism.formula import Formula, number
 from kane.mechanism.inertia import Body, bodies, faults, is_numeric, lumped_notes
 from kane.mechanism.joints import joint_type
 from kane.mechanism.model import Inertia, Joint, Mechanism, Note
@@ -23,8 +23,10 @@ def judge(mechanism: Mechanism, nonphysical: Literal["refuse", "accept"] = "refu
     """The mechanism, with a note for each moving body whose inertia no body can have, and for each lumped body.
 
     Raises InertiaError naming link, numbers, line and the override when nonphysical is "refuse"; MasslessJointError for
-    a joint that moves no inertia, always; NumberError for a formula without a finite value.
+    a joint that moves no inertia, always; NumberError for a formula without a finite value; TopologyError for names
+    that mean two things.
     """
+    check_names(mechanism)
     try:
         return _judged(mechanism, nonphysical)
     except ArithmeticError as error:
@@ -64,6 +66,35 @@ def _judged(mechanism: Mechanism, nonphysical: Literal["refuse", "accept"]) -> M
     if not fresh:
         return mechanism
     return replace(mechanism, report=replace(mechanism.report, notes=mechanism.report.notes + fresh))
+
+
+def check_names(mechanism: Mechanism) -> None:
+    """Raise TopologyError where a coordinate is called as time, a parameter or another joint's coordinate is, and
+    NumberError where masses or gravity depend on a coordinate.
+    """
+    taken = {"t": "time"} | {p.name: "a parameter" for p in mechanism.parameters}
+    moving: dict[str, str] = {}
+    for joint in mechanism.joints:
+        own = dict.fromkeys(joint_type(joint).coordinates(joint))
+        for key in own:
+            if key in taken:
+                raise TopologyError(
+                    f"joint {joint.name!r}: its coordinate {key!r} has the name of {taken[key]}.",
+                    file=mechanism.report.file or None, line=joint.line, name=joint.name, value=key,
+                    remedy="Give one of them another name.",
+                )  # fmt: skip
+        taken |= dict.fromkeys(own, f"a coordinate of joint {joint.name!r}")
+        moving |= dict.fromkeys(own, joint.name)
+    for link in mechanism.links:
+        body = link.inertia
+        for value in () if body is None else (body.mass, *body.com, *body.moments):
+            strange = sorted(value.names() & moving.keys()) if isinstance(value, Formula) else []
+            if strange:
+                raise NumberError(
+                    f"the inertia of link {link.name!r} depends on the coordinate {strange[0]!r}.",
+                    file=mechanism.report.file or None, line=link.line, name=link.name, value=str(value),
+                    remedy="Write numbers or parameters: a body's inertia is constant in its own axes.",
+                )  # fmt: skip
 
 
 def _label(body: Body, heavy: list[str]) -> str:

@@ -169,7 +169,7 @@ def _gravity(f: Functions, s: States) -> Check:
         along = _qdot(f, s["q"], np.broadcast_to(np.eye(s["qd"].shape[-1])[r], s["qd"].shape))
         columns.append(rate(lambda h, along=along: f("potential_energy", q=s["q"] + h * along)))  # type: ignore[misc]
     V = f("potential_energy", q=s["q"])
-    return check("gravity = dV/dq", relative(g - np.stack(columns, -1), g, V), DIFFERENCED)
+    return check("gravity = dV/dq", relative(g - np.array(columns).T.reshape(g.shape), g, V), DIFFERENCED)
 
 
 def _power(f: Functions, s: States) -> Check:

@@ -1,0 +1,106 @@
+"""Odd and hostile input: one message or one JSON object, status 2, nothing outside the folder asked for."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kane.cli import main, models
+
+BODY = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+
+
+def arm(joint: str = "j", axis: str = "0 1 1", robot: str = "r", kind: str = "continuous") -> str:
+    links = "".join(f'<link name="{n}">{BODY}</link>' for n in "ab")
+    motion = f'<joint name="{joint}" type="{kind}"><parent link="a"/><child link="b"/><axis xyz="{axis}"/></joint>'
+    return f'<robot name="{robot}">{links}{motion}</robot>'
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
+    with pytest.raises(SystemExit) as end:
+        main([*arguments, "--json"])
+    out = capsys.readouterr().out
+    assert out.count("\n") == 1
+    result: dict[str, Any] = json.loads(out, parse_constant=lambda text: pytest.fail(text))
+    return int(end.value.code or 0), result
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["derive"], "UsageError"),
+        (["derive", "two_link", "--bogus"], "UsageError"),
+        (["nonsense"], "UsageError"),
+        (["derive", "two_link", "--base", "sideways"], "UsageError"),
+        (["derive", "two_link", "--gravity", "x", "0", "0"], "NumberError"),
+        (["derive", "two_link", "--gravity", "nan", "0", "0"], "NumberError"),
+        (["derive", "two_link", "--snap", "nan"], "NumberError"),
+        (["derive", "two_link", "--snap", "-1"], "NumberError"),
+        (["derive", "/dev/zero"], "FileError"),
+        (["derive", "no/\udcff.urdf"], "FileError"),
+    ],
+)
+def test_refused(capsys: pytest.CaptureFixture[str], arguments: list[str], code: str) -> None:
+    status, result = run(capsys, *arguments)
+    assert status == 2 and result["error"]["code"] == code
+
+
+def test_a_pipe_without_a_writer_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "arm.urdf")
+    status, result = run(capsys, "derive", str(tmp_path / "arm.urdf"))
+    assert status == 2 and "pipe" in result["error"]["message"]
+
+
+def test_what_nobody_foresaw_is_one_message(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise IndexError("deep inside")
+
+    monkeypatch.setattr(models.work, "derive_work", fail)
+    status, result = run(capsys, "derive", "two_link")
+    assert status == 2 and result["error"]["code"] == "InternalError" and "deep inside" in result["error"]["message"]
+
+
+@pytest.mark.parametrize("name", ["t", "q"])
+def test_a_joint_called_as_time_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str) -> None:
+    (tmp_path / "arm.urdf").write_text(arm(name))
+    status, result = run(capsys, "derive", str(tmp_path / "arm.urdf"))
+    assert status == (2 if name == "t" else 0)
+    assert status == 0 or result["error"]["name"] == "t"
+
+
+def test_inertia_that_depends_on_a_coordinate_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "arm.csv").write_text("# standard DH\njoint,alpha,a,d,theta,mass,Ixx,Iyy,Izz\n1,0,1,0,q1,q1,1,1,1\n")
+    status, result = run(capsys, "derive", str(tmp_path / "arm.csv"))
+    assert status == 2 and result["error"]["code"] == "NumberError" and result["error"]["line"] == 3
+
+
+@pytest.mark.parametrize("scale", ["e-320", "e-200", "e-8", "e200", "e300"])
+def test_the_length_of_an_axis_is_immaterial(capsys: pytest.CaptureFixture[str], tmp_path: Path, scale: str) -> None:
+    (tmp_path / "arm.urdf").write_text(arm(axis=f"0 1{scale} 2{scale}"))
+    status, result = run(capsys, "derive", str(tmp_path / "arm.urdf"))
+    assert status == 0 and all(c["ok"] for c in result["verification"])
+
+
+@pytest.mark.parametrize("command", ["derive", "check", "code", "explicit"])
+def test_nothing_moves(capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str) -> None:
+    (tmp_path / "arm.urdf").write_text(arm(kind="fixed"))
+    more = ["--out", str(tmp_path)] if command == "code" else []
+    status, result = run(capsys, command, str(tmp_path / "arm.urdf"), *more)
+    assert status == 0 and result["robot"]["coordinates"] == []
+
+
+@pytest.mark.parametrize("command", ["derive", "code", "explicit"])
+@pytest.mark.parametrize("name", ["../../up", "/abs", ".", "x" * 400])
+def test_files_stay_in_their_folder(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str, name: str
+) -> None:
+    (tmp_path / "arm.urdf").write_text(arm(robot=name))
+    status, result = run(capsys, command, str(tmp_path / "arm.urdf"), "--out", str(tmp_path / "a" / "b"))
+    assert status == 0 and result["files"]
+    assert all(Path(f).resolve().parent == tmp_path / "a" / "b" and Path(f).is_file() for f in result["files"])
