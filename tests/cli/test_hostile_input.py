@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+import kane
 from kane.cli import main, models
+from kane.errors import TopologyError
 
 BODY = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 
@@ -72,6 +74,18 @@ def test_a_joint_called_as_time_is_refused(capsys: pytest.CaptureFixture[str], t
     status, result = run(capsys, "derive", str(tmp_path / "arm.urdf"))
     assert status == (2 if name == "t" else 0)
     assert status == 0 or result["error"]["name"] == "t"
+
+
+@pytest.mark.parametrize(("first", "second"), [("q1", "q_1"), ("q_1", "q1"), ("q_a", "a")])
+def test_two_names_of_one_symbol_are_refused(first: str, second: str) -> None:
+    text = arm(first)[: -len("</robot>")]
+    motion = f'<joint name="{second}" type="continuous"><parent link="b"/><child link="c"/></joint></robot>'
+    robot = kane.load(f'{text}<link name="c">{BODY}</link>{motion}')
+    if {first, second} == {"q_a", "a"}:  # q_q_a and q_a: two symbols
+        assert kane.derive(robot).compile().mass_matrix([0.1, 0.2]).shape == (2, 2)
+        return
+    with pytest.raises(TopologyError, match="one symbol"):
+        kane.derive(robot).compile()
 
 
 def test_inertia_that_depends_on_a_coordinate_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ they follow.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -60,7 +61,10 @@ class Symbols:
 
 
 def find_coordinates(mechanism: Mechanism) -> Coordinates:
-    """Coordinates and speeds of all joints, followers resolved; TopologyError for a circle of followers."""
+    """Coordinates and speeds of all joints, followers resolved.
+
+    Raises TopologyError for a circle of followers and for names that one symbol would stand for.
+    """
     names: list[str] = []
     speeds: list[str] = []
     angles: list[bool | None] = []
@@ -97,6 +101,7 @@ def find_coordinates(mechanism: Mechanism) -> Coordinates:
         for group, own_speeds in quaternions:  # their speeds come where the quaternion does
             rank |= dict.fromkeys(own_speeds, rank.get(group[0], len(rank)))
         speeds.sort(key=lambda n: rank.get(n, len(rank)))
+    _check_symbols(names, mechanism)
     defined = tuple(s.name for s in mechanism.speeds)
     return Coordinates(
         tuple(names),
@@ -145,6 +150,20 @@ def symbol_name(prefix: str, coordinate: str) -> str:
     """The graph's name of a coordinate (q), its rate (qd) or second rate (qdd): q1, qd1; q_elbow, qd_elbow."""
     plain = re.fullmatch(r"q_?(\w*)", coordinate)
     return prefix + (plain.group(1) if plain and plain.group(1).isdigit() else f"_{coordinate}")
+
+
+def _check_symbols(names: Sequence[str], mechanism: Mechanism) -> None:
+    """Two names with one symbol (q1 and q_1; elbow and a parameter q_elbow) would be taken for the same quantity."""
+    owner = {p.name: p.name for p in mechanism.parameters}
+    for name in names:
+        for prefix in ("q", "qd", "qdd", "tau"):
+            symbol = symbol_name(prefix, name)
+            if symbol in owner:
+                raise TopologyError(
+                    f"The names {owner[symbol]!r} and {name!r} give one symbol, {symbol}.",
+                    file=mechanism.report.file or None, name=name, value=symbol, remedy="Rename one of them.",
+                )  # fmt: skip
+            owner[symbol] = name
 
 
 def make_symbols(graph: Graph, c: Coordinates) -> Symbols:
