@@ -11,7 +11,7 @@ import pytest
 
 import kane
 from kane.cli import main, models
-from kane.errors import TopologyError
+from kane.errors import InputError, TopologyError
 
 BODY = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 
@@ -78,14 +78,26 @@ def test_a_joint_called_as_time_is_refused(capsys: pytest.CaptureFixture[str], t
 
 @pytest.mark.parametrize(("first", "second"), [("q1", "q_1"), ("q_1", "q1"), ("q_a", "a")])
 def test_two_names_of_one_symbol_are_refused(first: str, second: str) -> None:
-    text = arm(first)[: -len("</robot>")]
-    motion = f'<joint name="{second}" type="continuous"><parent link="b"/><child link="c"/></joint></robot>'
-    robot = kane.load(f'{text}<link name="c">{BODY}</link>{motion}')
+    joint = f'<joint name="{second}" type="continuous"><parent link="b"/><child link="c"/></joint></robot>'
+    text = f'{arm(first)[: -len("</robot>")]}<link name="c">{BODY}</link>{joint}'
     if {first, second} == {"q_a", "a"}:  # q_q_a and q_a: two symbols
-        assert kane.derive(robot).compile().mass_matrix([0.1, 0.2]).shape == (2, 2)
+        assert kane.derive(kane.load(text)).compile().mass_matrix([0.1, 0.2]).shape == (2, 2)
         return
     with pytest.raises(TopologyError, match="one symbol"):
-        kane.derive(robot).compile()
+        kane.load(text)
+
+
+@pytest.mark.parametrize("option", ["base", "nonphysical", "constraints", "convention"])
+def test_choices_that_do_not_exist_are_refused(option: str) -> None:
+    choice: Any = {option: "sideways"}
+    with pytest.raises(InputError, match=f"{option} is 'sideways'"):
+        kane.load("two_link", **choice)
+
+
+def test_types_that_do_not_exist_are_refused() -> None:
+    wrong: Any = "f2"
+    with pytest.raises(InputError, match="float32"):
+        kane.derive(kane.load("two_link")).compile(dtype=wrong)
 
 
 def test_inertia_that_depends_on_a_coordinate_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

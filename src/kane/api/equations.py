@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from kane.equations.derive import Derived, derive_task, find_task
 from kane.equations.system import Parameters
 from kane.equations.tasks import TASKS
-from kane.errors import UnknownNameError
+from kane.errors import InputError, UnknownNameError
 from kane.graph.arena import Graph, Ref
 from kane.graph.program import OperationCounts, Program
 from kane.kinematics.coordinates import find_coordinates
@@ -252,6 +252,8 @@ class Equations:
         """
         from kane.api.dynamics import Dynamics
 
+        if dtype not in ("float64", "float32"):
+            raise InputError(f"dtype is {dtype!r}.", name="dtype", value=dtype, remedy="Use float64 or float32.")
         dynamics = Dynamics(self, dtype, cache)
         for task in tasks or ():
             if not find_task(task).per_frame:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from kane.errors import FormatError, NumberError, UnknownNameError, UnsupportedError
+from kane.errors import FormatError, InputError, NumberError, UnknownNameError, UnsupportedError
 from kane.kinematics.coordinates import find_coordinates
 from kane.mechanism import formula as f
 from kane.mechanism.formula import Scalar, ScalarLike
@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 
 Base = Literal["fixed", "floating"]
 Nonphysical = Literal["refuse", "accept"]
+_CHOICES = {
+    "base": ("fixed", "floating"),
+    "nonphysical": ("refuse", "accept"),
+    "constraints": ("refuse", "ignore"),
+    "convention": ("standard", "modified"),
+}
 Rotors = bool | Mapping[str, tuple[ScalarLike, ScalarLike]] | str | Path | None
 
 
@@ -157,6 +163,12 @@ def load(  # noqa: PLR0913
 
     if not 0.0 <= snap < 0.1:  # the multiples are 0.26 rad apart; nan is refused too
         raise NumberError(f"snap is {snap!r} rad.", name="snap", value=snap, remedy="Give 0 to 0.1, such as 1e-11.")
+    given = {"base": base, "nonphysical": nonphysical, "constraints": constraints, "convention": convention}
+    for option, value in given.items():
+        if value is not None and value not in _CHOICES[option]:
+            raise InputError(
+                f"{option} is {value!r}.", name=option, value=value, remedy=f"Use {' or '.join(_CHOICES[option])}."
+            )
     text = str(source)
     if text in robots.names():
         mechanism = robots.load(text, variant=variant, rotors=rotors if isinstance(rotors, bool) else None)
@@ -178,7 +190,9 @@ def load(  # noqa: PLR0913
     mechanism = _with_rotors(mechanism, rotors)
     if gravity is not None:
         mechanism = replace(mechanism, gravity=_vector(gravity, mechanism))
-    return Robot(judge(mechanism, accept))
+    judged = judge(mechanism, accept)
+    find_coordinates(judged)  # names that clash are told here, not at the first derivation
+    return Robot(judged)
 
 
 def _with_rotors(mechanism: Mechanism, rotors: Rotors) -> Mechanism:
