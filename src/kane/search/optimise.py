@@ -24,6 +24,7 @@ from kane.rewrite.alternatives import Alternatives, load, written
 from kane.rewrite.pairs import pair_table, saturate
 from kane.rewrite.select import Selection, anneal
 from kane.rewrite.sums import regroup_sums
+from kane.search.agree import agree
 from kane.search.formulation import Formulation, Price, descend, formulated, operations, quick, wander
 from kane.search.tasks import BUILDS, DERIVATIVES, explicit_programs, serves
 
@@ -118,6 +119,8 @@ def optimise(
         return replace(start, note=f"{task} is shown as derived: the search stopped at: {error}")
     if not found.trail or not equal(found.program, derived.program, PROOFS[effort]):
         return start
+    if not agree(derived.program, found.program):
+        return replace(start, note=f"{task} is shown as derived: what the search found loses digits.")
     return replace(start, program=found.program, method="searched", trail=found.trail)
 
 
@@ -130,7 +133,7 @@ class _Found:
 
     def better(self, task: str, step: str, program: Program) -> _Found:
         """The new program with one more row in the trail where it costs less, else this."""
-        if cost(program) >= cost(self.program):
+        if cost(program) >= cost(self.program) or not agree(self.program, program):
             return self
         a, b = self.program.counts, program.counts
         return _Found(program, (*self.trail, Saved(task, step, a.mul - b.mul, a.add - b.add)))
