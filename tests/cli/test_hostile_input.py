@@ -130,3 +130,20 @@ def test_files_stay_in_their_folder(
     status, result = run(capsys, command, str(tmp_path / "arm.urdf"), "--out", str(tmp_path / "a" / "b"))
     assert status == 0 and result["files"]
     assert all(Path(f).resolve().parent == tmp_path / "a" / "b" and Path(f).is_file() for f in result["files"])
+
+
+@pytest.mark.parametrize("digits", [17, 40, 380])
+def test_long_decimals(capsys: pytest.CaptureFixture[str], tmp_path: Path, digits: int) -> None:
+    x = "0." + ("1234567890" * 40)[:digits]
+    y = "0." + ("9876543210" * 40)[:digits]
+    text = arm(axis=f"{x} {y} {x}")
+    for k, child in enumerate("cdef"):
+        text = text.replace(
+            "</robot>",
+            f'<link name="{child}">{BODY}</link><joint name="j{child}" type="continuous"><parent link="{"bcde"[k]}"/>'
+            f'<child link="{child}"/><origin xyz="{x} {y} {x}" rpy="{y} {x} {x}"/>'
+            f'<axis xyz="{y} {x} {y}"/></joint></robot>',
+        )
+    (tmp_path / "arm.urdf").write_text(text)
+    status, result = run(capsys, "derive", str(tmp_path / "arm.urdf"))
+    assert status == 0 and all(c["ok"] for c in result["verification"])

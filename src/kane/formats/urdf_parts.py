@@ -17,6 +17,7 @@ from kane.mechanism.formula import Scalar
 from kane.mechanism.joints import JOINT_TYPES
 from kane.mechanism.model import Inertia, Joint, Limits, Link, Mimic, Placement, Vector
 
+_FINE, _LONGEST = 10**20, 10**25
 _Z: Vector = (Fraction(0), Fraction(0), Fraction(1))  # where an axis has no meaning
 _X: Vector = (Fraction(1), Fraction(0), Fraction(0))
 _MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
@@ -160,6 +161,9 @@ def _axis(reader: Reader, element: Element, kind: str, owner: str) -> Vector:
         )
     if not 1e-3 < largest < 1e3:  # squares of its components must neither vanish nor overflow
         kept = tuple(v / largest for v in kept)
+    if any(v.denominator > _LONGEST for v in kept):  # exact lengths of such axes outgrow every double
+        kept = tuple(Fraction(round(v * _FINE), _FINE) for v in kept)
+        reader.note("snapped", f"axis of {owner}: read to 20 decimals", owner, found.line)
     return kept[0], kept[1], kept[2]
 
 

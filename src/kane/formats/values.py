@@ -18,10 +18,14 @@ Triple = tuple[Fraction, Fraction, Fraction]
 _DECIMAL = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,6}))?")
 _LARGEST = Fraction(float_info.max)
 _LONGEST = 400
+_DIGITS = 40
 
 
 def exact_decimal(text: str) -> Fraction | None:
-    """The rational a decimal number stands for; None for anything else (nan, inf, hex, commas, out of range)."""
+    """The rational a decimal number stands for, rounded to 40 digits.
+
+    None for anything else (nan, inf, hex, commas, out of range).
+    """
     found = _DECIMAL.fullmatch(text) if len(text) <= _LONGEST and text.isascii() else None
     if found is None:
         return None
@@ -35,6 +39,9 @@ def exact_decimal(text: str) -> Fraction | None:
         return Fraction(0)
     if not -_LONGEST < power + len(str(number)) <= 309:
         return None
+    excess = len(str(number)) - _DIGITS
+    if excess > 0:  # far below a double's rounding, and products of such numbers stay in its range
+        number, power = (number + 10**excess // 2) // 10**excess, power + excess
     number = -number if sign == "-" else number
     value = Fraction(number * 10**power) if power >= 0 else Fraction(number, 10**-power)
     return value if abs(value) <= _LARGEST else None
