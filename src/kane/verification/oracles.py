@@ -162,7 +162,7 @@ def _expected(r: Reference, columns: Sequence[Sequence[int]], q: Array, u: Array
     C = G.T @ (pin.computeCoriolisMatrix(model, data, pq, v) @ G + M @ Gdot)
     pin.computeRNEADerivatives(model, data, pq, v, a)
     dq, dv = np.array(data.dtau_dq), np.array(data.dtau_dv)
-    full = pin.computeJointTorqueRegressor(model, data, pq, v, a)
+    full = np.reshape(pin.computeJointTorqueRegressor(model, data, pq, v, a), (model.nv, -1))  # flat for one speed
     Y = np.hstack([full[:, block] for block in columns]) if columns else full
     return {
         "Y": G.T @ Y,
