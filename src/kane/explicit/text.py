@@ -189,13 +189,13 @@ def abbreviated_dict(short: Abbreviated) -> dict[str, Any]:
 
 
 def element_name(model: ExplicitModel, matrix: str, row: int, column: int) -> str:
-    """a12, b1,23, c31, g2."""
+    """A[1,2], B[1,23], C[3,1], g[2]: brackets, since c12 is cos(q1 + q2) and g2 a constant."""
     if matrix == "g":
-        return f"g_{row + 1}"
+        return f"g[{row + 1}]"
     if matrix == "B":
         j, k = model.b_columns[column]
-        return f"b{row + 1},{j + 1}{k + 1}"
-    return f"{matrix.lower()}{row + 1}{column + 1}"
+        return f"B[{row + 1},{j + 1}{k + 1}]"
+    return f"{matrix}[{row + 1},{column + 1}]"
 
 
 def page(model: ExplicitModel, short: bool = True) -> str:
@@ -204,6 +204,7 @@ def page(model: ExplicitModel, short: bool = True) -> str:
         f"{model.name}: tau = A(q) qdd + B(q) [qd qd] + C(q) [qd^2] + g(q)",
         f"{len(model.inertia_constants)} inertial constants (rank {model.rank}), "
         f"{len(model.gravity_constants)} gravitational",
+        "elements by row and column; c2 = cos(q2), s23 = sin(q2 + q3); B[i,jk] multiplies qd_j qd_k",
         "",
     ]
     for c in model.constants:
