@@ -147,3 +147,9 @@ def test_long_decimals(capsys: pytest.CaptureFixture[str], tmp_path: Path, digit
     (tmp_path / "arm.urdf").write_text(text)
     status, result = run(capsys, "derive", str(tmp_path / "arm.urdf"))
     assert status == 0 and all(c["ok"] for c in result["verification"])
+
+
+def test_one_link_alone_is_checked(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "one.urdf").write_text(f'<robot name="r"><link name="a">{BODY}</link></robot>')
+    status, result = run(capsys, "check", str(tmp_path / "one.urdf"))
+    assert status == 0 and result["robot"]["coordinates"] == []

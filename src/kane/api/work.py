@@ -88,7 +88,7 @@ def check_work(robot: Robot, source: str | None, progress: Progress = lambda tex
 
     progress("physical laws")
     checks = verification(derive(robot), DEFAULT_TASKS)
-    if source is not None and Path(source).suffix == ".urdf":
+    if source is not None and Path(source).suffix == ".urdf" and robot.coordinate_names:
         bare = comparable(robot.mechanism)
         equations = derive(bare)
         functions = {task: equations.program(task) for task in LAW_TASKS[:-1]}
