@@ -11,12 +11,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kane.api.by_hand import base_parameters, kane_equations
     from kane.api.dynamics import Dynamics
     from kane.api.equations import Equations, Expression, derive
     from kane.api.explicit import Abbreviated, Explicit, explicit
     from kane.api.robot import Robot, load, robot_names
-    from kane.equations.base_parameters import base_parameters
-    from kane.equations.projection import kane_equations
     from kane.errors import (
         ConvergenceError,
         FormatError,
@@ -48,8 +47,7 @@ _HOMES = {
     "kane.linearization.trim": ("trim",),
     "kane.mechanism.builder": ("System",),
     "kane.mechanism.model": ("Mechanism",),
-    "kane.equations.base_parameters": ("base_parameters",),
-    "kane.equations.projection": ("kane_equations",),
+    "kane.api.by_hand": ("base_parameters", "kane_equations"),
     "kane.simulation": ("simulate",),
     "kane.errors": (
         "ConvergenceError",
