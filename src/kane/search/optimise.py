@@ -87,6 +87,7 @@ BUDGETS: dict[str, Budget] = {
 }
 
 
+BRIEF = 40  # motions up to which low effort tries formulations
 PROOFS = {"low": 1, "normal": 3, "high": 3}  # random primes; one leaves a chance of error below 1e-20
 
 
@@ -153,7 +154,8 @@ class _Search:
         found = _Found(start)
         system = derive_system(self.mechanism, self.parameters, external)
         formulation: Formulation | None = None
-        if serves(system, self.task, external):
+        brief = self.budget.rounds == 0 and len(system.k.motions) > BRIEF  # formulations cost the square of the length
+        if not brief and serves(system, self.task, external):
             formulation = Formulation()
             for trial in self._formulations(system, start.counts.total <= self.budget.recursion):
                 plain = formulated(system, trial)
