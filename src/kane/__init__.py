@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kane.api.equations import Equations, Expression, derive
     from kane.api.explicit import Abbreviated, Explicit, explicit
     from kane.api.robot import Robot, load, robot_names
+    from kane.api.work import report
     from kane.errors import (
         ConvergenceError,
         FormatError,
@@ -45,6 +46,7 @@ _HOMES = {
     "kane.identification": ("Identifier",),
     "kane.linearization.linear": ("linearize",),
     "kane.linearization.trim": ("trim",),
+    "kane.api.work": ("report",),
     "kane.mechanism.builder": ("System",),
     "kane.mechanism.model": ("Mechanism",),
     "kane.api.by_hand": ("base_parameters", "kane_equations"),
@@ -94,6 +96,7 @@ __all__ = [
     "kane_equations",
     "linearize",
     "load",
+    "report",
     "robot_names",
     "simulate",
     "trim",

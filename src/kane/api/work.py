@@ -116,6 +116,32 @@ def counts_work(
     return {**head, **parts, "notes": [*head["notes"], *parts["notes"]]}
 
 
+LEVELS = (0.001, 0.01, 0.05)  # tolerances of the report's abbreviation slider
+
+
+def report_page(
+    robot: Robot, effort: Any = "low", tolerances: Sequence[float] = LEVELS, progress: Progress = lambda text: None
+) -> tuple[str, list[dict[str, Any]]]:
+    """The report as one HTML text, and the checks in it.  tolerances: levels of the abbreviation slider."""
+    from kane.report import Given, Options, build_report, render
+
+    progress("verify")
+    checks = verification(derive(robot, effort=effort), DEFAULT_TASKS)
+    progress("count")
+    methods = counts_work(robot, DEFAULT_TASKS, "low")["tasks"]
+    given = Given(checks=checks, methods=methods, notes=code_notes(robot))
+    page = build_report(robot.mechanism, Options(tolerances=tuple(tolerances)), given, progress=progress)
+    return render(page), checks
+
+
+def report(robot: Robot, path: str | Path = "report.html", **options: Any) -> Path:
+    """Write the report of a robot, one self-contained HTML file; options: effort, tolerances."""
+    path = Path(path)
+    page, _ = report_page(robot, **options)
+    write({path.name: page}, path.parent)
+    return path
+
+
 def bench_work(
     robot: Robot, source: str | None, libraries: Path | None = None, progress: Progress = lambda text: None
 ) -> dict[str, Any]:

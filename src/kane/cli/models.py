@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
+from cyclopts import Parameter
 from rich.table import Table
 
 from kane.api import work
@@ -13,6 +15,7 @@ from kane.api.explicit import explicit, share
 from kane.api.robot import Robot
 from kane.api.summary import header, summary
 from kane.cli.common import DEFAULTS, Loading, app, finish, out_console, progress_line
+from kane.cli.numbers import numbers
 from kane.robots.literature import published
 
 
@@ -85,19 +88,41 @@ def code(
     return finish(result, loading, show)
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Ranges:
+    """Over what an abbreviation is certified: one number a coordinate, between commas; else the robot's own limits."""
+
+    speed: str = ""
+    "Greatest |qd| of each coordinate, rad/s or m/s."
+    acceleration: str = ""
+    "Greatest |qdd| of each coordinate."
+    reference: str = ""
+    "Torque or force of each coordinate that the tolerance is a share of."
+    lower: str = ""
+    "Lower end of each coordinate."
+    upper: str = ""
+    "Upper end of each coordinate."
+
+    def given(self) -> dict[str, list[float]]:
+        found = {f.name: numbers(f.name, getattr(self, f.name)) for f in fields(self)}
+        return {name: values for name, values in found.items() if values is not None}
+
+
 @app.command(name="explicit")
 def explicit_(
     robot: str, *, tolerance: str | None = None, rule: Literal["certified", "paper"] = "certified",
-    symbolic: bool = False, out: Path | None = None, loading: Loading = DEFAULTS,
+    symbolic: bool = False, out: Path | None = None, ranges: Ranges = Ranges(), loading: Loading = DEFAULTS,
 ) -> int:  # fmt: skip
     """The explicit model in lumped constants, with --tolerance 1% abbreviated; --out writes C code and text."""
     with progress_line(loading.json) as progress:
         model = loading.load(robot)
         progress("explicit model")
         made = explicit(model, "symbolic" if symbolic else "numeric")
+        shown: Any = made
         if tolerance is not None:
             progress(f"abbreviate to {tolerance}")
-        shown = made if tolerance is None else made.abbreviate(share(tolerance), rule)
+            shown = made.abbreviate(share(tolerance), rule, made.ranges(**ranges.given()))
         files = [] if out is None else work.write(work.explicit_files(model, shown), out)
         parts = shown.as_dict()
     head = header(model, "explicit")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
 
 from kane.api import work
-from kane.api.equations import DEFAULT_TASKS, derive
 from kane.api.robot import load
 from kane.api.summary import header
 from kane.cli.common import DEFAULTS, Loading, app, finish, out_console, progress_line
@@ -63,20 +64,15 @@ def simulate(  # noqa: PLR0913
 
 
 @app.command
-def report(robot: str, *, out: Path = Path("report.html"), effort: str = "low", loading: Loading = DEFAULTS) -> int:
-    """One self-contained HTML page that shows everything; open it from disk."""
-    from kane.report import Given, build_report, render
-
+def report(
+    robot: str, *, out: Annotated[Path, Parameter(alias="-o")] = Path("report.html"), quick: bool = False,
+    effort: str = "low", loading: Loading = DEFAULTS,
+) -> int:  # fmt: skip
+    """One self-contained HTML page that shows everything; open it from disk.  --quick leaves abbreviations out."""
     with progress_line(loading.json) as progress:
         model = loading.load(robot)
-        equations = derive(model, effort=effort)  # type: ignore[arg-type]
-        progress("verify")
-        checks = work.verification(equations, DEFAULT_TASKS)
-        progress("count")
-        methods = work.counts_work(model, DEFAULT_TASKS, "low")["tasks"]
-        given = Given(checks=checks, methods=methods, notes=work.code_notes(model))
-        page = build_report(model.mechanism, given=given, progress=progress)
-        files = work.write({out.name: render(page)}, out.parent)
+        page, checks = work.report_page(model, effort, () if quick else work.LEVELS, progress)
+        files = work.write({out.name: page}, out.parent)
     made = {**header(model, "report"), "verification": checks, "files": files}
     return finish(made, loading, lambda r: out_console.print(f"Wrote {files[0]}", highlight=False, soft_wrap=True))
 
