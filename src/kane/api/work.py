@@ -49,7 +49,7 @@ def derive_work(
     files: list[str] = []
     if out is not None:
         with stages.stage("write"):
-            files = write_results(robot, equations, tasks, out)
+            files = write_results(robot, equations, tasks, checks, out)
     return {
         **header(robot, "derive"),
         "counts": counts,
@@ -175,10 +175,15 @@ def code_notes(robot: Robot) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def write_results(robot: Robot, equations: Equations, tasks: Sequence[str], out: Path) -> list[str]:
-    """C code with self-test and the text of the equations in a folder; all files or none."""
+def write_results(
+    robot: Robot, equations: Equations, tasks: Sequence[str], checks: list[dict[str, Any]], out: Path
+) -> list[str]:
+    """C code with self-test, the text of the equations and the report in a folder; all files or none."""
+    from kane.report import Given, Options, build_report, render
+
     files = code_files(robot, equations, tasks, "c") | code_files(robot, equations, tasks, "text")
-    return write(files, out)
+    given = Given(checks=checks, notes=code_notes(robot))
+    return write(files | {"report.html": render(build_report(robot.mechanism, Options(tolerances=()), given))}, out)
 
 
 def code_files(
