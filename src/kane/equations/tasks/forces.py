@@ -5,35 +5,26 @@ from __future__ import annotations
 from kane.equations.system import System
 from kane.equations.tasks.task import Outputs, Task
 from kane.graph.arena import Ref
-from kane.kinematics.coordinates import symbol_name
+from kane.graph.derivative import gradient
+from kane.kinematics.motion import rates_of
 from kane.mechanism.joints import joint_type
 from kane.mechanism.model import Joint
 
 
 def _motions(system: System, joint: Joint) -> list[tuple[Ref, Ref]]:
-    """(coordinate, rate) references of a joint's simple coordinates; a follower's are those of its formula."""
-    k, g, s = system.k, system.g, system.k.symbols
-    pairs = []
-    for name in joint_type(joint).coordinates(joint):
-        value = k.scalar(k.coordinates.values[name])
-        if name in s.rates and name not in k.coordinates.speeds:
-            continue  # a quaternion's component
-        rate = s.rates[name] if name in s.rates else _rate(system, value)
-        pairs.append((value, rate))
-    del g
-    return pairs
+    """(coordinate, rate) of a joint's simple coordinates, components of quaternions left out.
+
+    A follower's are those of its formula; under speeds of the user's own choice rates are expressions in them.
+    """
+    k, s = system.k, system.k.symbols
+    in_quaternions = {name for group, _ in k.coordinates.quaternions for name in group}
+    names = [name for name in joint_type(joint).coordinates(joint) if name not in in_quaternions]
+    values = [k.scalar(k.coordinates.values[name]) for name in names]
+    return list(zip(values, rates_of(system.g, s, values), strict=True))
 
 
-def _rate(system: System, value: Ref) -> Ref:
-    from kane.kinematics.motion import rates_of
-
-    return rates_of(system.g, system.k.symbols, [value])[0]
-
-
-def _projected(system: System, tau: list[Ref], rate: Ref, force: Ref) -> None:
+def _project(system: System, tau: list[Ref], rate: Ref, force: Ref) -> None:
     """Add force times the partial of the joint's rate by each speed."""
-    from kane.graph.derivative import gradient
-
     for r, slope in enumerate(gradient(system.g, rate, system.k.symbols.u)):
         if slope > 1:
             tau[r] = system.g.add(tau[r], system.g.mul(slope, force))
@@ -49,7 +40,7 @@ def _friction(system: System, frame: str | None) -> Outputs:
             continue
         for _, rate in _motions(system, joint):
             force = g.add(g.mul(damping, rate), g.mul(friction, g.function("sign", rate)))
-            _projected(system, tau, rate, force)
+            _project(system, tau, rate, force)
     return [("tau", (system.nv,), tau)]
 
 
@@ -64,13 +55,8 @@ def _passive(system: System, frame: str | None) -> Outputs:
         for q, rate in _motions(system, joint):
             stretch = g.sub(q, system.k.scalar(joint.rest))
             force = g.neg(g.add(g.mul(stiffness, stretch), g.mul(damping, rate)))
-            _projected(system, tau, rate, force)
+            _project(system, tau, rate, force)
     return [("tau", (system.nv,), tau)]
-
-
-def force_labels(system: System) -> tuple[str, ...]:
-    """Names of the generalized forces."""
-    return tuple(symbol_name("tau", name) for name in system.k.coordinates.speeds)
 
 
 TASKS = (

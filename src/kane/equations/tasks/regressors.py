@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from kane.equations.frames import external_wrenches
 from kane.equations.inertial import (
     PARAMETERS,
-    BodyInertia,
-    RotorTerm,
     carry_out,
     from_refs,
     head,
@@ -112,8 +109,6 @@ def values_of(system: System) -> list[Ref]:
         values += carry_out(system.g, back, system.plain[index]).refs()
     return values
 
-
-__all__ = ["TASKS", "BodyInertia", "RotorTerm", "external_wrenches", "parameter_columns", "regressor_rows", "values_of"]
 
 TASKS = (
     Task("regressor", ("q", "qd", "qdd"), _regressor),
