@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kane.api.wrenches import WithWrenches
 from kane.native import NativeFunction, compile_program
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ class TaskFunction:
 class Dynamics:
     """Compiled functions of a robot.
 
-    Arrays are (n,) or (..., n), joints in file order, SI units; `out=` takes the result; where external frames were
-    named, w (..., 6 k) follows the arguments shown, and run-time parameters p come last.
+    Arrays are (n,) or (..., n), joints in file order, SI units; `out=` takes the result; run-time parameters p follow
+    the arguments shown where there are any, then external wrenches w (..., k, 6) where frames were named.
     """
 
     inverse_dynamics = TaskFunction("tau (..., nv) of a motion: M qdd + bias; (q, qd, qdd).")
@@ -67,7 +68,7 @@ class Dynamics:
         self.equations = equations
         self.dtype: Dtype = dtype
         self._cache = cache
-        self._frames: dict[tuple[str, str], NativeFunction] = {}
+        self._frames: dict[tuple[str, str], Callable[..., Any]] = {}
 
     def __repr__(self) -> str:
         return f"<Dynamics of {self.equations.mechanism.name}, {self.dtype}>"
@@ -77,13 +78,18 @@ class Dynamics:
         """OperationCounts by task name ("jacobian:tool" for a task of a frame)."""
         return self.equations.counts
 
-    def function(self, task: str, frame: str | None = None) -> NativeFunction:
-        """A task as a compiled function; each call compiles (or loads from the disk cache)."""
+    def function(self, task: str, frame: str | None = None) -> NativeFunction | WithWrenches:
+        """A task as a compiled function; each call compiles (or loads from the disk cache).
+
+        Where external frames were named, the function takes their wrenches w (..., k, 6) after its other arguments.
+        """
         program = self.equations.program(task, frame)
         values = self.equations.parameter_values if program.parameter_names else ()
         known = bool(values) and all(v is not None for v in values)
         defaults = np.array(values, dtype=np.float64) if known else None
-        return compile_program(program, self.dtype, self._cache, defaults)
+        made = compile_program(program, self.dtype, self._cache, defaults)
+        pushed = any(item.name == "w" for item in program.inputs)
+        return WithWrenches(made, self.equations.external) if pushed else made
 
     def forward_kinematics(self, q: Any, frame: str, **options: Any) -> Any:
         """Pose (..., 4, 4) of a frame or link in N: N coordinates of a point from its frame coordinates."""

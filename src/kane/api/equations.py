@@ -271,7 +271,7 @@ def derive(
     """The equations of motion of a robot; the tasks named are derived now, others when they are first used.
 
     parameters: "numeric", "symbolic" or the names that become run-time inputs.  external: names of k links or frames
-    that external wrenches w (..., 6 k) act on: moment, then force, axes of N, at the frame's origin.  effort: how long
+    that external wrenches w (..., k, 6) act on: moment, then force, axes of N, at the frame's origin.  effort: how long
     to search for fewer operations: "low" (milliseconds), "normal" (seconds) or "high".  Raises UnknownNameError for a
     frame or task that is not there, InputError for another effort.
     """
