@@ -12,7 +12,7 @@ from kane.errors import FormatError, InputError, NumberError, UnknownNameError, 
 from kane.kinematics.coordinates import find_coordinates
 from kane.mechanism import formula as f
 from kane.mechanism.formula import Scalar, ScalarLike
-from kane.mechanism.model import ImportReport, Mechanism
+from kane.mechanism.model import Axis, ImportReport, Mechanism
 
 if TYPE_CHECKING:
     from kane.equations.base_parameters import BaseParameters
@@ -113,6 +113,23 @@ class Robot:
         from kane.mechanism.edit import with_rotors
 
         return Robot(with_rotors(self.mechanism, rotors, exact=exact))
+
+    def with_joint_loop(
+        self,
+        name: str,
+        link: str,
+        other: str,
+        at: Sequence[ScalarLike] = (0, 0, 0),
+        other_at: Sequence[ScalarLike] = (0, 0, 0),
+        axes: Sequence[Axis] = (0, 1, 2),
+    ) -> Robot:
+        """The robot with a loop closed: a point of one link stays on a point of another (kane.simulate keeps it).
+
+        axes: along which axes of the root link; a planar loop wants two, such as (0, 1).
+        """
+        from kane.mechanism.edit import with_joint_loop
+
+        return Robot(with_joint_loop(self.mechanism, name, link, other, at, other_at, axes))
 
     def base_parameters(self, **options: Any) -> BaseParameters:
         """Base parameters: formulas, values, which vanish or regroup, and the map from full to base parameters."""

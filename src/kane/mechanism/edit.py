@@ -10,10 +10,12 @@ from typing import Any
 from kane.errors import NumberError, TopologyError, UnknownNameError, UnsupportedError
 from kane.mechanism import exact
 from kane.mechanism import formula as f
+from kane.mechanism.constraints import Coincident
 from kane.mechanism.formula import Scalar, ScalarLike
 from kane.mechanism.inertia import bodies, body_heads, lumped_notes
 from kane.mechanism.joints import joint_type
 from kane.mechanism.model import (
+    Axis,
     Frame,
     Inertia,
     Joint,
@@ -23,6 +25,7 @@ from kane.mechanism.model import (
     Placement,
     QuaternionTurn,
     Rotor,
+    Translate,
     Vector,
 )
 from kane.mechanism.topology import check_tree
@@ -117,6 +120,26 @@ def with_rotors(
         rotor = None if value is None else Rotor(f.exact(value[0]), f.exact(value[1]), exact)
         changed = changed.replace_joint(replace(joint, rotor=rotor))
     return changed
+
+
+def with_joint_loop(
+    mechanism: Mechanism, name: str, link: str, other: str, at: Sequence[ScalarLike] = (0, 0, 0),
+    other_at: Sequence[ScalarLike] = (0, 0, 0), axes: Sequence[Axis] = (0, 1, 2),
+) -> Mechanism:  # fmt: skip
+    """The mechanism with a loop closed: a point of one link stays on a point of another.
+
+    at, other_at: the points in axes of their links, m.  axes: along which axes of the root link (0 x, 1 y, 2 z) they
+    stay together; a planar loop wants two.  The points become frames `name.a` and `name.b`.
+    """
+    frames = []
+    for suffix, owner, place in (("a", link, at), ("b", other, other_at)):
+        mechanism.link(owner)
+        if len(place) != 3:
+            raise NumberError(f"A point of loop {name!r} has {len(place)} components.", name=name, remedy="Give three.")
+        x, y, z = (f.exact(value) for value in place)
+        frames.append(Frame(f"{name}.{suffix}", owner, (Translate((x, y, z)),)))
+    closed = Coincident(name, frames[0].name, frames[1].name, mechanism.root, tuple(axes))
+    return replace(mechanism, frames=(*mechanism.frames, *frames), constraints=(*mechanism.constraints, closed))
 
 
 def with_joint_locked(mechanism: Mechanism, name: str, at: ScalarLike | Sequence[ScalarLike] = 0) -> Mechanism:
