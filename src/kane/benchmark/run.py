@@ -13,6 +13,7 @@ from kane.benchmark.limit import measured_limit
 from kane.benchmark.loop import casadi_function, casadi_loop, kane_loop
 from kane.benchmark.peers import Peer
 from kane.benchmark.timing import in_turn, timed
+from kane.graph.evaluate import random_inputs
 from kane.graph.program import Program
 from kane.native import NativeFunction, compile_program
 from kane.native.host import this_host
@@ -87,14 +88,8 @@ def bench(
 
 
 def states(program: Program, n: int, seed: int = 0) -> list[np.ndarray[Any, Any]]:
-    """Random rows for each input; quaternions are unit."""
-    rng = np.random.default_rng(seed)
-    arrays = [rng.uniform(-1, 1, (n, item.size)) for item in program.inputs]
-    for item, array in zip(program.inputs, arrays, strict=True):
-        for group in item.quaternions:
-            at = [item.labels.index(name) for name in group]
-            array[:, at] /= np.linalg.norm(array[:, at], axis=1, keepdims=True)
-    return arrays
+    """Random rows for each input, in the order of the inputs; quaternions are unit."""
+    return list(random_inputs(program, n, seed=seed).values())
 
 
 def _single(task: str, f: NativeFunction, libraries: Path | None) -> list[Row]:

@@ -15,6 +15,20 @@ from kane.graph.program import Program, build_program
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 
+def random_inputs(program: Program, n: int, span: float = 1.0, seed: int = 0) -> dict[str, Array]:
+    """n random rows for each input, by name: states in +-span, parameters in span/4 .. span, quaternions unit."""
+    rng = np.random.default_rng(seed)
+    arrays: dict[str, Array] = {}
+    for item in program.inputs:
+        low = span / 4 if item.kind == "parameter" else -span
+        array = rng.uniform(low, span, (n, item.size))
+        for group in item.quaternions:
+            at = [item.labels.index(name) for name in group]
+            array[:, at] /= np.linalg.norm(array[:, at], axis=1, keepdims=True)
+        arrays[item.name] = array
+    return arrays
+
+
 def evaluate(program: Program, arrays: Mapping[str, Any]) -> dict[str, Array]:
     """Output arrays by name; inputs (..., size) by name, broadcast against each other.
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from kane.graph.evaluate import evaluate
+from kane.graph.evaluate import evaluate, random_inputs
 from kane.graph.program import Program
 
-STATES = 6
+STATES, SPAN = 6, 2.0
 CLOSE = 1e-12  # of the largest output: some ten roundings of a sum with hundreds of terms
 DIVIDED = 1e-9  # where a matrix is factorised, its condition multiplies the roundings
 
 
 def agree(first: Program, second: Program) -> bool:
     """True when all outputs agree at random states, relative to the largest of each output."""
-    arrays = states(first)
+    arrays = random_inputs(first, STATES, SPAN)
     a, b = evaluate(first, arrays), evaluate(second, arrays)
     limit = DIVIDED if first.counts.div else CLOSE
     for name in a.keys() & b.keys():
@@ -27,17 +27,3 @@ def agree(first: Program, second: Program) -> bool:
         if not error <= limit * size + 1e-300:
             return False
     return True
-
-
-def states(program: Program) -> dict[str, np.ndarray[tuple[int, ...], np.dtype[np.float64]]]:
-    """Random rows for each input: parameters positive, quaternions unit."""
-    rng = np.random.default_rng(0)
-    arrays = {}
-    for item in program.inputs:
-        low = 0.5 if item.kind == "parameter" else -2.0
-        array = rng.uniform(low, 2.0, (STATES, item.size))
-        for group in item.quaternions:
-            at = [item.labels.index(name) for name in group]
-            array[:, at] /= np.linalg.norm(array[:, at], axis=1, keepdims=True)
-        arrays[item.name] = array
-    return arrays
