@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kane.equations import base_parameters as base
 from kane.equations import projection
+from kane.mechanism.given import mechanism_of
 from kane.mechanism.model import Mechanism
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 def base_parameters(robot: Robot | Mechanism, **options: Any) -> base.BaseParameters:
     """Base parameters of a robot; options as in kane.equations.base_parameters.base_parameters."""
-    return base.base_parameters(robot if isinstance(robot, Mechanism) else robot.mechanism, **options)
+    return base.base_parameters(mechanism_of(robot), **options)
 
 
 def kane_equations(
@@ -25,5 +26,4 @@ def kane_equations(
 
     parameters: names that stay symbols; by default all that the mechanism declares.
     """
-    mechanism = robot if isinstance(robot, Mechanism) else robot.mechanism
-    return projection.kane_equations(mechanism, parameters, runs=runs)
+    return projection.kane_equations(mechanism_of(robot), parameters, runs=runs)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kane.api.wrenches import WithWrenches
+from kane.equations.tasks import TASKS
 from kane.native import NativeFunction, compile_program
 
 if TYPE_CHECKING:
@@ -72,6 +73,10 @@ class Dynamics:
 
     def __repr__(self) -> str:
         return f"<Dynamics of {self.equations.mechanism.name}, {self.dtype}>"
+
+    def __getattr__(self, name: str) -> Any:
+        """Only for names that are not there: AttributeError that lists the tasks."""
+        raise AttributeError(f"Dynamics has no task {name!r}; there are: {', '.join(TASKS)}.")
 
     @property
     def counts(self) -> Counts:

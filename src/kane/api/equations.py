@@ -18,6 +18,7 @@ from kane.errors import InputError, UnknownNameError
 from kane.graph.arena import Graph, Ref
 from kane.graph.program import OperationCounts, Program
 from kane.kinematics.coordinates import find_coordinates
+from kane.mechanism.given import check_parameters, mechanism_of
 from kane.mechanism.model import Mechanism
 from kane.search import Effort, Searched, check_effort, optimise
 
@@ -275,7 +276,12 @@ def derive(
     to search for fewer operations: "low" (milliseconds), "normal" (seconds) or "high".  Raises UnknownNameError for a
     frame or task that is not there, InputError for another effort.
     """
-    mechanism = robot if isinstance(robot, Mechanism) else robot.mechanism
+    mechanism = mechanism_of(robot)
+    check_parameters(mechanism, parameters)
+    if isinstance(tasks, str):
+        tasks = (tasks,)
+    if isinstance(external, str):
+        external = (external,)
     equations = Equations(mechanism, parameters, external, effort)
     for frame in external:
         if frame not in equations.frames:

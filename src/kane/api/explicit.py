@@ -16,6 +16,7 @@ from kane.explicit.ranges import Ranges, default_ranges
 from kane.explicit.significance import Significance, significance
 from kane.explicit.text import abbreviated_dict, as_dict, page
 from kane.graph.program import OperationCounts, Program
+from kane.mechanism.given import check_parameters, mechanism_of
 from kane.mechanism.model import Mechanism
 
 if TYPE_CHECKING:
@@ -176,7 +177,8 @@ def explicit(
     UnsupportedError, naming the joint and the command that serves it, for floating and spherical joints, loops, and
     followers whose ratio breaks the period; and when the model would be too large to read.
     """
-    mechanism = robot if isinstance(robot, Mechanism) else robot.mechanism
+    mechanism = mechanism_of(robot)
+    check_parameters(mechanism, parameters)
     return Explicit(explicit_model(mechanism, parameters, style))
 
 

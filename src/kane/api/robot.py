@@ -227,9 +227,9 @@ def _with_rotors(mechanism: Mechanism, rotors: Rotors) -> Mechanism:
 
 
 def _vector(values: Sequence[ScalarLike], mechanism: Mechanism) -> tuple[Scalar, Scalar, Scalar]:
-    if len(values) != 3:
-        given = list(map(str, values))
-        raise FormatError(f"gravity has {len(values)} components.", value=given, remedy="Give three numbers.")
+    if isinstance(values, str) or not hasattr(values, "__len__") or len(values) != 3:
+        shown = list(map(str, values)) if hasattr(values, "__len__") and not isinstance(values, str) else repr(values)
+        raise FormatError(f"gravity is {shown}.", name="gravity", value=shown, remedy="Give three numbers, m/s^2.")
     x, y, z = (f.exact(v) for v in values)
     known = {p.name for p in mechanism.parameters} | {"t"}
     strange = sorted({n for s in (x, y, z) if isinstance(s, f.Formula) for n in s.names()} - known)

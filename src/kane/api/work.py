@@ -13,6 +13,8 @@ from kane.api.equations import DEFAULT_TASKS, Equations, derive
 from kane.api.explicit import Abbreviated, Explicit
 from kane.api.robot import Robot
 from kane.api.summary import header, import_notes
+from kane.mechanism.given import mechanism_of
+from kane.mechanism.model import Mechanism
 
 Progress = Callable[[str], None]
 
@@ -134,10 +136,10 @@ def report_page(
     return render(page), checks
 
 
-def report(robot: Robot, path: str | Path = "report.html", **options: Any) -> Path:
+def report(robot: Robot | Mechanism, path: str | Path = "report.html", **options: Any) -> Path:
     """Write the report of a robot, one self-contained HTML file; options: effort, tolerances."""
     path = Path(path)
-    page, _ = report_page(robot, **options)
+    page, _ = report_page(Robot(mechanism_of(robot)), **options)
     write({path.name: page}, path.parent)
     return path
 

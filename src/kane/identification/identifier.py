@@ -26,6 +26,7 @@ from kane.identification.factors import Factors, chunk_factors, merged, triangle
 from kane.identification.signals import differentiated, encoder_noise, parallel_filter, sample_time
 from kane.identification.torque_model import Friction, TorqueModel, torque_model
 from kane.identification.write_back import with_parameters
+from kane.mechanism.given import mechanism_of
 from kane.mechanism.model import Mechanism
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -85,7 +86,7 @@ class Identifier:
     def model(self) -> TorqueModel:
         """The linear model; derived and compiled at its first use."""
         if self._model is None:
-            mechanism = getattr(self.robot, "mechanism", self.robot)
+            mechanism = mechanism_of(self.robot)
             self._model = torque_model(mechanism, self.rotors, self.friction, self.coulomb_width)
         return self._model
 

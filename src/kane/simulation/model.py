@@ -24,6 +24,7 @@ from kane.graph.derivative import forward
 from kane.graph.program import Input, Program, build_program
 from kane.kinematics.motion import substitute
 from kane.mechanism.formula import ScalarLike, exact
+from kane.mechanism.given import mechanism_of
 from kane.mechanism.model import Mechanism, Parameter
 from kane.native.function import NativeFunction, compile_program
 from kane.simulation.contacts import Contact, contact_forces
@@ -133,10 +134,7 @@ def prepare(
     Coulomb friction is smooth, 0 for a jump.  contacts: compliant stops and backlash.  Raises InputError for a
     parameter without a value, UnknownNameError for a wrong name.
     """
-    mechanism = source if isinstance(source, Mechanism) else source.mechanism
-    if callable(mechanism):
-        mechanism = mechanism()
-    mechanism = with_values(mechanism, parameters or {})
+    mechanism = with_values(mechanism_of(source), parameters or {})
     if mechanism.loads or mechanism.constraints or mechanism.speeds:
         from kane.simulation.declared import declared_model
 

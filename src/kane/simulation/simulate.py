@@ -145,16 +145,23 @@ def _filled(values: State, default: Array, names: tuple[str, ...], who: str, oth
         for name, value in values.items():
             if name not in names and name not in other:
                 raise UnknownNameError(f"{who} has no {name!r}; there are: {', '.join(names)}.", name=name)
-            result[names.index(name) if name in names else other.index(name)] = value
+            result[names.index(name) if name in names else other.index(name)] = _floats(value, name, ())
     elif values is not None:
-        array = np.asarray(values, dtype=np.float64)
-        if array.shape != result.shape:
-            raise ShapeError(f"{who} has shape {array.shape}; expected ({len(names)},): {', '.join(names)}.", name=who)
-        result[:] = array
+        result[:] = _floats(values, who, (len(names),), f": {', '.join(names)}")
     if not np.isfinite(result).all():
         bad = ", ".join(f"{n} = {x}" for n, x in zip(names, result, strict=True) if not math.isfinite(x))
         raise InputError(f"The start has {bad}.", name=who, value=bad, remedy="Give finite numbers.")
     return result
+
+
+def _floats(values: Any, who: str, shape: tuple[int, ...], listed: str = "") -> Array:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ShapeError(f"{who} is {values!r}.", name=who, remedy="Give numbers.") from None
+    if array.shape != shape:
+        raise ShapeError(f"{who} has shape {array.shape}; expected {shape}{listed}.", name=who)
+    return array
 
 
 def make_result(

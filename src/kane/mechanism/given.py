@@ -1,0 +1,44 @@
+"""What users hand over where a mechanism is wanted, and how they name its parameters."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from kane.errors import InputError, UnknownNameError
+from kane.mechanism.model import Mechanism
+
+
+def mechanism_of(source: Any) -> Mechanism:
+    """The mechanism of a Mechanism, a Robot or a declared System; InputError for anything else, with the way out."""
+    found = source if isinstance(source, Mechanism) else getattr(source, "mechanism", None)
+    found = found() if callable(found) else found
+    if isinstance(found, Mechanism):
+        return found
+    if isinstance(source, (str, os.PathLike)):
+        text = os.fspath(source)
+        raise InputError(f"{text!r} is a name, not a robot.", value=text, remedy=f"Read it first: kane.load({text!r}).")
+    raise InputError(
+        f"{source!r} is not a robot.", value=repr(source),
+        remedy="Give a robot of kane.load, a Mechanism, or a kane.System.",
+    )  # fmt: skip
+
+
+def check_parameters(mechanism: Mechanism, parameters: str | Sequence[str]) -> None:
+    """UnknownNameError for a choice of run-time parameters that names nothing of the mechanism.
+
+    Names: of parameters, of links (their ten inertial parameters) and of single ones ("link.m").
+    """
+    if isinstance(parameters, str):
+        if parameters not in ("numeric", "symbolic"):
+            raise UnknownNameError(
+                f"parameters is {parameters!r}.", name="parameters", value=parameters,
+                remedy='Use "numeric", "symbolic" or a list of names.',
+            )  # fmt: skip
+        return
+    named, links = [p.name for p in mechanism.parameters], [link.name for link in mechanism.links]
+    for name in parameters:
+        if name not in named and name not in links and str(name).rpartition(".")[0] not in links:
+            known = ", ".join([*named, *links])
+            raise UnknownNameError(f"{name!r} is no parameter and no link; there are: {known}.", name=str(name))

@@ -1,0 +1,68 @@
+"""What is handed over wrongly is named, with the way out; never an error of Python's own about our insides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kane
+
+TAKES_A_ROBOT: dict[str, Callable[[Any], Any]] = {
+    "derive": kane.derive,
+    "explicit": kane.explicit,
+    "kane_equations": kane.kane_equations,
+    "base_parameters": kane.base_parameters,
+    "report": kane.report,
+    "simulate": lambda x: kane.simulate(x, 1.0),
+    "Identifier": lambda x: kane.Identifier(x).model,
+}
+
+
+@pytest.mark.parametrize("name", TAKES_A_ROBOT)
+@pytest.mark.parametrize("given", [None, 5, np.zeros(3), kane.load, object()], ids=lambda x: type(x).__name__)
+def test_what_is_no_robot_is_named(name: str, given: Any) -> None:
+    with pytest.raises(kane.InputError, match=r"is not a robot\..*kane\.load"):
+        TAKES_A_ROBOT[name](given)
+
+
+@pytest.mark.parametrize("name", TAKES_A_ROBOT)
+@pytest.mark.parametrize("given", ["two_link", Path("arm.urdf")])
+def test_a_name_is_to_be_read_first(name: str, given: Any) -> None:
+    with pytest.raises(kane.InputError, match=r"Read it first: kane\.load\("):
+        TAKES_A_ROBOT[name](given)
+
+
+@pytest.mark.parametrize("make", [kane.derive, kane.explicit])
+def test_parameters_are_checked_at_once(make: Callable[..., Any]) -> None:
+    robot = kane.load("two_link")
+    with pytest.raises(kane.UnknownNameError, match="symbolic"):
+        make(robot, parameters="all")
+    with pytest.raises(kane.UnknownNameError, match=r"'mass' is no parameter.*m1"):
+        make(robot, parameters=["m1", "mass"])
+
+
+def test_one_task_and_one_frame_need_no_list() -> None:
+    robot = kane.load("two_link")
+    equations = kane.derive(robot, tasks="mass_matrix", external="link2")
+    assert equations.external == ("link2",)
+
+
+@pytest.mark.parametrize("gravity", [5, "9.81", (0, 0), None.__class__, ((0, 0, 1), 2)], ids=str)
+def test_gravity_is_three_numbers(gravity: Any) -> None:
+    with pytest.raises(kane.InputError, match=r"gravity is .*three numbers"):
+        kane.load("two_link", gravity=gravity)
+
+
+@pytest.mark.parametrize("start", ["a", ["x", "y"], {"q1": "fast"}, {"q1": None, "q2": [1, 2]}], ids=str)
+def test_a_start_is_numbers(start: Any) -> None:
+    with pytest.raises(kane.KaneError, match=r"q1?2? (is|has)"):
+        kane.simulate(kane.load("two_link"), 1.0, start)
+
+
+def test_a_task_that_is_not_there() -> None:
+    with pytest.raises(AttributeError, match="inverse_dynamics"):
+        kane.derive(kane.load("two_link")).compile().inverse_dynamic  # noqa: B018
