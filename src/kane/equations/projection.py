@@ -225,8 +225,29 @@ def bias(e: Equations) -> list[Ref]:
 
 
 def mass_and_bias(e: Equations) -> tuple[list[list[Ref]], list[Ref]]:
-    """M (n, n) and bias (n) of M udot + bias = F."""
+    """M (n, n) and bias (n) of M udot + bias = F; M is symmetric, so that only its lower half is worked out."""
     g, n = e.graph, len(e.inertia)
-    rest, slopes = affine(g, e.inertia, e.points.symbols.udot)
-    matrix = [[g.neg(row[k]) if k in row else 0 for k in range(n)] for row in slopes]
-    return matrix, [g.neg(x) if x > 1 else 0 for x in rest]
+    outward = speeds_outward(e.points)
+    udot = e.points.symbols.udot
+    constant, slopes = affine(g, [e.inertia[r] for r in outward], [udot[r] for r in outward], triangle=True)
+    matrix: list[list[Ref]] = [[0] * n for _ in range(n)]
+    rest: list[Ref] = [0] * n
+    for i, r in enumerate(outward):
+        rest[r] = g.neg(constant[i])
+        for j, c in slopes[i].items():
+            if j <= i:
+                matrix[r][outward[j]] = matrix[outward[j]][r] = g.neg(c)
+    return matrix, rest
+
+
+def speeds_outward(p: Points) -> list[int]:
+    """The speeds in the order in which they are met from the root to the tips."""
+    found: dict[int, None] = {}
+    walked = 0
+    for station in p.stations:
+        for axes in p.axes[walked : station.axes + 1]:
+            found.update(dict.fromkeys(pt.speeds_of(p, axes.rate)))
+        walked = max(walked, station.axes + 1)
+        found.update(dict.fromkeys(pt.speeds_of(p, station.rate)))
+    found.update(dict.fromkeys(range(len(p.symbols.u))))
+    return list(found)

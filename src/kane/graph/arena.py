@@ -25,6 +25,7 @@ from kane.graph.functions import FUNCTIONS
 Ref = int
 Kind = Literal["state", "parameter"]
 NUMBER, CONSTANT, STATE = 0, 1, 2
+_LINEAR = ("add", "mul", "num", "pi")  # what the linear form of an angle is read through
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ class Graph:
         self.args: list[tuple[Ref, ...]] = []
         self.level: list[int] = []
         self.residue: list[int] = []
+        self._signed: list[int] = []  # residue of each signed reference
         self.note: list[str] = []
         self.numbers: dict[int, Fraction] = {}
         self.symbols: dict[int, Symbol] = {}
@@ -114,7 +116,7 @@ class Graph:
             if self.symbols[known >> 1].kind != kind:
                 raise ValueError(f"symbol {name!r} is already a {self.symbols[known >> 1].kind} symbol")
             return known
-        return self._symbol(name, kind, self.field.hash("symbol", name))
+        return self._symbol(name, kind, self.field.symbol(name))
 
     def unit_quaternion(self, names: Sequence[str]) -> tuple[Ref, ...]:
         """Four state symbols whose squares sum to one identically; the known ones when they are there already."""
@@ -151,23 +153,26 @@ class Graph:
             return b
         if b < 2:
             return a
-        levels, prime = self.level, self._prime
-        x, y = self.residue[a >> 1], self.residue[b >> 1]
-        residue = ((prime - x if a & 1 else x) + (prime - y if b & 1 else y)) % prime
+        signed, levels = self._signed, self.level
+        x, y, prime = signed[a], signed[b], self._prime
+        residue = x + y
+        if residue >= prime:
+            residue -= prime
         p, q = levels[a >> 1], levels[b >> 1]
-        level = p if p > q else q
-        if level == NUMBER:
-            return self._number(self._value(a) + self._value(b), residue)
+        if p < q:
+            p = q
         known = self._by_residue.get(residue)
-        if known is not None and levels[known >> 1] <= level:
+        if known is not None and levels[known >> 1] <= p:
             return known
-        if x > y:
+        if p == NUMBER:
+            return self._number(self._value(a) + self._value(b), residue)
+        if (prime - x if a & 1 else x) > (prime - y if b & 1 else y):
             a, b = b, a
         if a & 1:
             if b & 1:
-                return self._new("add", (a ^ 1, b ^ 1), level, self._prime - residue) ^ 1
+                return self._new("add", (a ^ 1, b ^ 1), p, prime - residue) ^ 1
             a, b = b, a
-        return self._new("add", (a, b), level, residue)
+        return self._new("add", (a, b), p, residue)
 
     def sub(self, a: Ref, b: Ref) -> Ref:
         """a - b."""
@@ -175,27 +180,26 @@ class Graph:
 
     def mul(self, a: Ref, b: Ref) -> Ref:
         """a * b."""
-        sign = (a ^ b) & 1
-        a, b = a & ~1, b & ~1
-        if a == 0 or b == 0:
-            return 0
-        if a == 2:
-            return b ^ sign
-        if b == 2:
-            return a ^ sign
-        levels = self.level
-        x, y = self.residue[a >> 1], self.residue[b >> 1]
-        residue = x * y % self._prime
+        if a < 4 or b < 4:
+            if a < 2 or b < 2:
+                return 0
+            return b ^ (a & 1) if a < 4 else a ^ (b & 1)
+        signed, levels, prime = self._signed, self.level, self._prime
+        residue = signed[a] * signed[b] % prime
         p, q = levels[a >> 1], levels[b >> 1]
-        level = p if p > q else q
-        if level == NUMBER:
-            return self._number(self._value(a) * self._value(b), residue) ^ sign
+        if p < q:
+            p = q
         known = self._by_residue.get(residue)
-        if known is not None and levels[known >> 1] <= level:
-            return known ^ sign
-        if x > y:
-            a, b = b, a
-        return self._new("mul", (a, b), level, residue) ^ sign
+        if known is not None and levels[known >> 1] <= p:
+            return known
+        if p == NUMBER:
+            return self._number(self._value(a) * self._value(b), residue)
+        if (a ^ b) & 1:
+            a, b = a & -2, b & -2
+            return self._new("mul", (b, a) if signed[a] > signed[b] else (a, b), p, prime - residue) ^ 1
+        if a & 1:
+            a, b = a ^ 1, b ^ 1
+        return self._new("mul", (b, a) if signed[a] > signed[b] else (a, b), p, residue)
 
     def div(self, a: Ref, b: Ref) -> Ref:
         """a / b; by a constant it becomes a product with the reciprocal.  ZeroDivisionError when b is 0."""
@@ -232,12 +236,17 @@ class Graph:
         """The sum from left to right."""
         total = self.zero
         for term in terms:
-            total = self.add(total, term)
+            if term > 1:
+                total = self.add(total, term)
         return total
 
     def dot(self, a: Iterable[Ref], b: Iterable[Ref]) -> Ref:
         """The sum of products from left to right."""
-        return self.sum(self.mul(x, y) for x, y in zip(a, b, strict=True))
+        total = self.zero
+        for x, y in zip(a, b, strict=True):
+            if x > 1 and y > 1:
+                total = self.add(total, self.mul(x, y))
+        return total
 
     # functions
 
@@ -276,6 +285,10 @@ class Graph:
         return self._trigonometric(a, 0)
 
     def _trigonometric(self, a: Ref, part: int) -> Ref:
+        if self.op[a >> 1] not in _LINEAR:  # one free angle
+            base = self._angle(a >> 1)
+            exponent = self.field.prime + 1 - base if a & 1 else base
+            return self._on_circle(a, part, exponent)
         angle = self.angle(a)
         quarter = int(angle.halves * 2 // 1) if angle.terms or angle.radians else 0
         if quarter % 4:
@@ -284,7 +297,10 @@ class Graph:
             return ((c, s ^ 1, c ^ 1, s)[quarter % 4], (s, c, s ^ 1, c ^ 1)[quarter % 4])[part]
         if not angle.terms and not angle.radians and (angle.halves * 12).denominator == 1:
             return self._twelfth(int(angle.halves * 12), part)
-        exponent = self._exponent(angle)
+        return self._on_circle(a, part, self._exponent(angle))
+
+    def _on_circle(self, a: Ref, part: int, exponent: int) -> Ref:
+        """cos (part 0) or sin (1) of an angle with this exponent."""
         point = self._circle.get(exponent)
         if point is None:
             point = self._circle[exponent] = self.field.circle(exponent)
@@ -332,12 +348,17 @@ class Graph:
         kept = sorted((self.residue[n], n, f) for n, f in terms.items() if f)
         return Angle(tuple((n, f) for _, n, f in kept), halves, radians)
 
+    def _angle(self, node: int) -> int:
+        """The exponent of a free angle."""
+        base = self._angles.get(node)
+        if base is None:
+            base = self._angles[node] = self.field.angle_symbol(self.residue[node])
+        return base
+
     def _exponent(self, angle: Angle) -> int:
         total = self.field.turn(angle.halves, angle.radians)
         for node, factor in angle.terms:
-            base = self._angles.get(node)
-            if base is None:
-                base = self._angles[node] = self.field.angle_symbol(self.residue[node])
+            base = self._angle(node)
             scaled = self.field.scaled_angle(base, factor)
             if scaled is None:  # an odd fraction is an angle of its own: its multiples and negative stay exact
                 scaled = factor.numerator * self.field.hash("angle", self.residue[node], factor.denominator)
@@ -359,14 +380,14 @@ class Graph:
         return self._uninterpreted(name, args)
 
     def _uninterpreted(self, op: str, args: tuple[Ref, ...]) -> Ref:
-        residue = self.field.hash(op, *(self._signed(a) for a in args))
+        residue = self.field.hash(op, *(self._signed_residue(a) for a in args))
         level = max(CONSTANT, *(self.level[a >> 1] for a in args))
         known = self._find(residue, level)
         return known if known is not None else self._new(op, args, level, residue)
 
     # the table
 
-    def _signed(self, a: Ref) -> int:
+    def _signed_residue(self, a: Ref) -> int:
         return self._prime - self.residue[a >> 1] if a & 1 else self.residue[a >> 1]
 
     def _value(self, a: Ref) -> Fraction:
@@ -379,15 +400,18 @@ class Graph:
         return known
 
     def _new(self, op: str, args: tuple[Ref, ...], level: int, residue: int) -> Ref:
-        ref = 2 * len(self.op)
+        args_, table, signed = self.args, self._by_residue, self._signed
+        ref = len(signed)
+        negative = self._prime - residue if residue else 0
         self.op.append(op)
-        self.args.append(args)
+        args_.append(args)
         self.level.append(level)
         self.residue.append(residue)
         self.note.append(self._origin)
-        self._by_residue[residue] = ref
-        if residue:
-            self._by_residue[self._prime - residue] = ref ^ 1
+        signed.append(residue)
+        signed.append(negative)
+        table[negative] = ref ^ 1
+        table[residue] = ref
         return ref
 
     # questions
@@ -401,7 +425,7 @@ class Graph:
 
     def residue_of(self, a: Ref) -> int:
         """The residue of a signed reference: equal residues mean equal functions."""
-        return self._signed(a) % self._prime
+        return self._signed[a]
 
 
 def _split_square(n: int) -> tuple[int, int]:

@@ -36,15 +36,19 @@ def partials(g: Graph, node: int) -> tuple[Ref, ...]:
 
 def forward(g: Graph, outputs: Sequence[Ref], direction: Mapping[Ref, Ref]) -> list[Ref]:
     """d outputs along a direction: symbol -> its rate.  One sweep, tangents shared between outputs."""
-    tangent: dict[int, Ref] = {s >> 1: rate ^ (s & 1) for s, rate in direction.items()}
+    tangent: dict[int, Ref] = {}
     for node in needed(g, outputs):
-        if node in tangent or not g.args[node]:
+        rate = direction.get(2 * node)
+        if rate is None and (rate := direction.get(2 * node + 1)) is not None:
+            rate ^= 1
+        if rate is not None:
+            tangent[node] = rate
             continue
         moving = [(k, a) for k, a in enumerate(g.args[node]) if tangent.get(a >> 1, 0) > 1]
         if moving:
             slopes = partials(g, node)
             tangent[node] = g.sum(g.mul(slopes[k], tangent[a >> 1] ^ (a & 1)) for k, a in moving)
-    return [tangent.get(ref >> 1, 0) ^ (ref & 1) if tangent.get(ref >> 1, 0) > 1 else 0 for ref in outputs]
+    return [t ^ (ref & 1) if (t := tangent.get(ref >> 1, 0)) > 1 else 0 for ref in outputs]
 
 
 def gradient(g: Graph, output: Ref, wrt: Sequence[Ref]) -> list[Ref]:

@@ -55,7 +55,7 @@ def random_prime(seed: int, bits: int = 90) -> int:
 class Field:
     """Integers modulo `prime` with one random point, chosen by `seed`, for all symbols.
 
-    powers: generator ** (d * 16 ** k) at [k][d], so that a power costs one product for four bits of its exponent.
+    powers: generator ** (d * 64 ** k) at [k][d], so that a power costs one product for six bits of its exponent.
     """
 
     prime: int
@@ -84,8 +84,14 @@ class Field:
 
     def hash(self, *parts: object) -> int:
         """A residue that depends on the parts and the seed only (not on Python's hash seed)."""
-        digest = blake2b(repr((self.seed, parts)).encode(), digest_size=24).digest()
-        return int.from_bytes(digest, "little") % self.prime
+        return self._hash(repr((self.seed, parts)))
+
+    def symbol(self, name: str) -> int:
+        """hash("symbol", name), sooner."""
+        return self._hash(f"({self.seed}, ('symbol', {name!r}))")
+
+    def _hash(self, text: str) -> int:
+        return int.from_bytes(blake2b(text.encode(), digest_size=24).digest(), "little") % self.prime
 
     def number(self, value: Fraction) -> int:
         """The residue of a rational number."""
@@ -124,9 +130,9 @@ class Field:
         p, n = self.prime, exponent % (self.prime + 1)
         c, s = 1, 0
         for row in self.powers:
-            x, y = row[n & 15]
+            x, y = row[n & 63]
             c, s = (c * x - s * y) % p, (c * y + s * x) % p
-            n >>= 4
+            n >>= 6
             if not n:
                 break
         return c, s
@@ -157,13 +163,13 @@ class Field:
 
 def _power_table(g: tuple[int, int], p: int) -> tuple[tuple[tuple[int, int], ...], ...]:
     rows = []
-    for _ in range((p.bit_length() + 4) // 4):
+    for _ in range((p.bit_length() + 6) // 6):
         row = [(1, 0)]
-        for _ in range(16):
+        for _ in range(64):
             c, s = row[-1]
             row.append(((c * g[0] - s * g[1]) % p, (c * g[1] + s * g[0]) % p))
-        rows.append(tuple(row[:16]))
-        g = row[16]
+        rows.append(tuple(row[:64]))
+        g = row[64]
     return tuple(rows)
 
 

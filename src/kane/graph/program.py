@@ -221,7 +221,25 @@ def _freed(graph: Graph, name: str, strange: set[str], outputs: Outputs) -> tupl
 def needed(graph: Graph, roots: Iterable[Ref]) -> list[int]:
     """The nodes that the roots need, operands before users, depth first."""
     args = graph.args
-    return operands_first((root >> 1 for root in roots), lambda node: (a >> 1 for a in reversed(args[node])))
+    seen: set[int] = set()
+    order: list[int] = []
+    for root in roots:
+        stack = [root >> 1]  # no recursion: chains are deep
+        while stack:
+            node = stack.pop()
+            if node < 0:  # ~node: its operands are done
+                order.append(~node)
+            elif node not in seen:
+                seen.add(node)
+                operands = args[node]
+                if not operands:
+                    order.append(node)
+                    continue
+                stack.append(~node)
+                for a in reversed(operands):
+                    if a >> 1 not in seen:
+                        stack.append(a >> 1)
+    return order
 
 
 def operands_first(roots: Iterable[int], operands: Callable[[int], Iterable[int]]) -> list[int]:

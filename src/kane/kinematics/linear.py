@@ -65,40 +65,49 @@ def reduce_rows(
     return rows, pivots, left
 
 
-def affine(g: Graph, refs: Sequence[Ref], symbols: Sequence[Ref]) -> tuple[list[Ref], list[dict[int, Ref]]]:
+def affine(
+    g: Graph, refs: Sequence[Ref], symbols: Sequence[Ref], triangle: bool = False
+) -> tuple[list[Ref], list[dict[int, Ref]]]:
     """Expressions linear in symbols: constant part and coefficient by index of the symbol, in one sweep.
 
-    Raises NotLinearError with the index of the first expression that is not linear.
+    triangle: only the coefficients on and below the diagonal, all that a symmetric matrix needs.  Raises NotLinearError
+    with the index of the first expression that is not linear.
     """
+    add, mul, ops, operands = g.add, g.mul, g.op, g.args
     rest: dict[int, Ref] = {}
     slopes: dict[int, dict[int, Ref]] = {s >> 1: {k: g.one ^ (s & 1)} for k, s in enumerate(symbols)}
     rest |= dict.fromkeys(slopes, g.zero)
     nonlinear: set[int] = set()
-    for node in needed(g, refs):
-        args = g.args[node]
-        if node in slopes or not any(a >> 1 in slopes for a in args):
+    order = needed(g, refs)
+    last = _last_rows(g, order, refs) if triangle else dict.fromkeys(order, len(symbols))
+    for node in order:
+        args = operands[node]
+        if not args or node in slopes:
             continue
-        op = g.op[node]
         a, b = args if len(args) == 2 else (args[0], 0)
         p, q = slopes.get(a >> 1), slopes.get(b >> 1)
+        if p is None and q is None and not any(c >> 1 in slopes for c in args[2:]):
+            continue
+        op, row = ops[node], last[node]
         x, y = rest.get(a >> 1, a & ~1) ^ (a & 1), rest.get(b >> 1, b & ~1) ^ (b & 1)
         if op == "add":
             i, j = a & 1, b & 1
-            total = {k: c ^ i for k, c in p.items()} if p else {}
+            rest[node] = add(x, y)
+            total = {k: c ^ i for k, c in p.items() if k <= row} if p else {}
             for k, c in (q or {}).items():
-                total[k] = g.add(total[k], c ^ j) if k in total else c ^ j
-            rest[node] = g.add(x, y)
+                if k <= row:
+                    total[k] = add(total[k], c ^ j) if k in total else c ^ j
             slopes[node] = {k: c for k, c in total.items() if c > 1} if p and q else total
         elif op == "mul" and (p is None or q is None):
             if p is None:
                 p, x, y, a = q, y, x, b
             i = a & 1
-            rest[node] = g.mul(x, y)
-            slopes[node] = {k: g.mul(c ^ i, y) for k, c in (p or {}).items()}
+            rest[node] = mul(x, y)
+            slopes[node] = {k: mul(c ^ i, y) for k, c in (p or {}).items() if k <= row}
         elif op == "div" and q is None:
             i = a & 1
             rest[node] = g.div(x, y)
-            slopes[node] = {k: g.div(c ^ i, y) for k, c in (p or {}).items()}
+            slopes[node] = {k: g.div(c ^ i, y) for k, c in (p or {}).items() if k <= row}
         else:  # the value may still be linear, where what is not cancels
             nonlinear.add(node)
             slopes[node], rest[node] = _by_derivative(g, node, symbols)
@@ -107,6 +116,19 @@ def affine(g: Graph, refs: Sequence[Ref], symbols: Sequence[Ref]) -> tuple[list[
     if nonlinear:
         _check_linear(g, rows, symbols)
     return [c if c > 1 else 0 for c in constants], rows
+
+
+def _last_rows(g: Graph, order: Sequence[int], refs: Sequence[Ref]) -> dict[int, int]:
+    """The last of the expressions that each node is part of."""
+    last = dict.fromkeys(order, 0)
+    for row, ref in enumerate(refs):
+        last[ref >> 1] = row
+    for node in reversed(order):
+        row = last[node]
+        for a in g.args[node]:
+            if last[a >> 1] < row:
+                last[a >> 1] = row
+    return last
 
 
 def sparse_jacobian(g: Graph, refs: Sequence[Ref], symbols: Sequence[Ref]) -> list[dict[int, Ref]]:
