@@ -56,6 +56,7 @@ class Searched:
     method: str
     trail: tuple[Saved, ...] = ()
     note: str = ""
+    formulation: Formulation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,9 @@ def optimise(
         return start
     if not agree(derived.program, found.program):
         return replace(start, note=f"{task} is shown as derived: what the search found loses digits.")
-    return replace(start, program=found.program, method="searched", trail=found.trail)
+    return replace(
+        start, program=found.program, method="searched", trail=found.trail, formulation=found.formulation
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +134,15 @@ class _Found:
 
     program: Program
     trail: tuple[Saved, ...] = ()
+    formulation: Formulation | None = None
 
     def better(self, task: str, step: str, program: Program) -> _Found:
         """The new program with one more row in the trail where it costs less, else this."""
         if cost(program) >= cost(self.program) or not agree(self.program, program):
             return self
         a, b = self.program.counts, program.counts
-        return _Found(program, (*self.trail, Saved(task, step, a.mul - b.mul, a.add - b.add)))
+        row = Saved(task, step, a.mul - b.mul, a.add - b.add)
+        return _Found(program, (*self.trail, row), self.formulation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +169,7 @@ class _Search:
                 program = task_program(find_task(self.task), plain, outputs)
                 better = found.better(self.task, "origins, base parameters, forms of inertia forces", program)
                 formulation, found = (formulation, found) if better is found else (trial, better)
+        found = replace(found, formulation=formulation)
         return self._local(found, formulation) if self.budget.rounds else found
 
     def _formulations(self, system: System, small: bool) -> list[Formulation]:
