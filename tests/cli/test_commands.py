@@ -119,3 +119,29 @@ def test_refusals_end_with_status_2_and_one_message(
     status, out, _ = run(capsys, *arguments, "--json")
     error = json.loads(out)["error"]
     assert status == 2 and error["code"] and {"file", "line", "element", "name", "value", "remedy"} <= error.keys()
+
+
+SYMBOLS = """# modified DH
+joint,alpha_prev_rad,a_prev_m,d_m,theta,mass_kg,com_x_m,com_y_m,com_z_m
+1,0,0,0,q1,m1,L1,0,0
+2,0,L1,0,q2,m2,L2,0,0
+# gravity acts along -y of frame 0 with g = 9.81
+"""
+
+
+def test_a_table_with_symbols_gets_values(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Two point masses hanging: the poles are those of the double pendulum's M and K, by hand."""
+    file = tmp_path / "arm.csv"
+    file.write_text(SYMBOLS)
+    status, _, err = run(capsys, "linearize", str(file))
+    assert status == 2 and "--values L1=...,L2=...,m1=...,m2=..." in err
+    hanging = ["--q", "-1.5707963267948966,0", "--values", "L1=0.5,L2=0.25,m1=2,m2=1"]
+    result = json_of(capsys, "linearize", str(file), *hanging)
+    M = np.array([[2 * 0.25 + 0.75**2, 0.25 * 0.75], [0.25 * 0.75, 0.0625]])
+    K = 9.81 * np.array([[2 * 0.5 + 0.75, 0.25], [0.25, 0.25]])
+    squared = np.sort(np.linalg.eigvals(np.linalg.solve(M, K)).real)
+    found = np.sort([im**2 for _, im in result["eigenvalues"] if im > 0])
+    assert found == pytest.approx(squared, rel=1e-9)
+    for values, told in (("L9=1", "L1, L2"), ("L1", "L1=0.4,m2=1.2"), ("L1=x", "'x'"), ("m1=-1", "its mass is -1")):
+        status, _, err = run(capsys, "check", str(file), "--values", values)
+        assert status == 2 and told in " ".join(err.split())

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from kane.errors import FormatError, InputError, NumberError, UnknownNameError, UnsupportedError
 from kane.kinematics.coordinates import find_coordinates
 from kane.mechanism import formula as f
+from kane.mechanism.checks import judge
 from kane.mechanism.formula import Scalar, ScalarLike
 from kane.mechanism.model import Axis, ImportReport, Mechanism
 
@@ -114,6 +115,16 @@ class Robot:
 
         return Robot(with_rotors(self.mechanism, rotors, exact=exact))
 
+    def with_parameters(self, values: Mapping[str, ScalarLike | None]) -> Robot:
+        """The robot with these values of its named parameters, as a DH table with symbols has; None takes one away.
+
+        Raises UnknownNameError, which lists the parameters.
+        """
+        from kane.mechanism.edit import with_parameters
+
+        taken: Nonphysical = "accept" if self.report.of("nonphysical") else "refuse"
+        return Robot(judge(with_parameters(self.mechanism, values), taken))
+
     def with_joint_loop(
         self,
         name: str,
@@ -176,7 +187,6 @@ def load(  # noqa: PLR0913
     """
     from kane import formats, robots
     from kane.formats.urdf import floating
-    from kane.mechanism.checks import judge
 
     if not 0.0 <= snap < 0.1:  # the multiples are 0.26 rad apart; nan is refused too
         raise NumberError(f"snap is {snap!r} rad.", name="snap", value=snap, remedy="Give 0 to 0.1, such as 1e-11.")

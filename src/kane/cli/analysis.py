@@ -11,12 +11,12 @@ from rich.table import Table
 
 from kane.api.summary import header
 from kane.cli.common import DEFAULTS, Loading, app, finish, out_console, progress_line
-from kane.cli.numbers import numbers
+from kane.cli.numbers import Listed, numbers
 from kane.errors import InputError, ShapeError, UnsupportedError
 
 
 @app.command
-def linearize(robot: str, *, q: str = "", qd: str = "", tau: str = "", loading: Loading = DEFAULTS) -> int:
+def linearize(robot: str, *, q: Listed = "", qd: Listed = "", tau: Listed = "", loading: Loading = DEFAULTS) -> int:
     """A, B and eigenvalues about a state ("0,0.5,...", zeros by default); torques hold it unless given.
 
     States are (q, qd), inputs the generalized forces; joint springs and friction are left out.
@@ -32,6 +32,12 @@ def linearize(robot: str, *, q: str = "", qd: str = "", tau: str = "", loading: 
                 remedy="Use kane.linearize, which has states in the tangent.",
             )  # fmt: skip
         progress("linearize")
+        missing = [p.name for p in model.mechanism.parameters if p.value is None]
+        if missing:
+            raise InputError(
+                f"Parameter {missing[0]!r} has no value, which numbers need.", name=missing[0],
+                remedy=f"Pass --values {'=...,'.join(missing)}=...",
+            )  # fmt: skip
         dynamics = derive(model).compile()
         at, rate = _vector("q", q, n), _vector("qd", qd, n)
         force = _vector("tau", tau, n) if tau else dynamics.bias_forces(at, rate)

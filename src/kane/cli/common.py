@@ -16,6 +16,7 @@ from rich.console import Console
 
 from kane import __version__
 from kane.api.robot import Robot, load
+from kane.cli.numbers import assignments
 
 app = App(name="kane", version=__version__, help="Explicit equations of motion of robots and mechanisms.")
 WIDE = 150  # columns where there is no terminal to fit
@@ -47,15 +48,18 @@ class Loading:
     "Convention of a DH table that does not say."
     constraints: Literal["refuse", "ignore"] = "refuse"
     "What to do with loops and tendons of MJCF."
+    values: str = ""
+    "Values of named parameters, such as L1=0.4,m2=1.2, for a table with symbols."
     json: bool = False
     "Print one JSON object and nothing else."
 
     def load(self, robot: str) -> Robot:
-        return load(
+        made = load(
             robot, base=self.base, gravity=self.gravity, nonphysical=self.nonphysical, snap=self.snap,
             rotors=self.motors or self.rotors, variant=self.variant, strict=self.strict,
             convention=self.convention, constraints=self.constraints,
         )  # fmt: skip
+        return made.with_parameters(assignments("values", self.values)) if self.values else made
 
 
 DEFAULTS = Loading()

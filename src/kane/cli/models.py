@@ -15,7 +15,7 @@ from kane.api.explicit import explicit, share
 from kane.api.robot import Robot
 from kane.api.summary import header, summary
 from kane.cli.common import DEFAULTS, Loading, app, finish, out_console, progress_line
-from kane.cli.numbers import numbers
+from kane.cli.numbers import Listed, numbers
 from kane.robots.literature import published
 
 
@@ -93,15 +93,15 @@ def code(
 class Ranges:
     """Over what an abbreviation is certified: one number a coordinate, between commas; else the robot's own limits."""
 
-    speed: str = ""
+    speed: Listed = ""
     "Greatest |qd| of each coordinate, rad/s or m/s."
-    acceleration: str = ""
+    acceleration: Listed = ""
     "Greatest |qdd| of each coordinate."
-    reference: str = ""
+    reference: Listed = ""
     "Torque or force of each coordinate that the tolerance is a share of."
-    lower: str = ""
+    lower: Listed = ""
     "Lower end of each coordinate."
-    upper: str = ""
+    upper: Listed = ""
     "Upper end of each coordinate."
 
     def given(self) -> dict[str, list[float]]:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
+
+from cyclopts import Parameter
 
 from kane.errors import NumberError
+
+Listed = Annotated[str, Parameter(allow_leading_hyphen=True)]
+"""Numbers between commas, of which the first may be negative."""
 
 
 def state(option: str, text: str) -> Any:
@@ -13,6 +18,16 @@ def state(option: str, text: str) -> Any:
         return numbers(option, text)
     pairs = [part.partition("=") for part in text.split(",")]
     return {name.strip(): number(option, value) for name, _, value in pairs}
+
+
+def assignments(option: str, text: str) -> dict[str, str]:
+    """Names and their numbers, as written and so exact, from "L1=0.4,m2=1.2"."""
+    pairs = [part.partition("=") for part in text.split(",")]
+    for name, equals, value in pairs:
+        if not name.strip() or not equals:
+            raise NumberError(f"--{option}: {text!r}.", name=option, value=text, remedy="Write L1=0.4,m2=1.2.")
+        number(option, value)
+    return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def numbers(option: str, text: str) -> list[float] | None:

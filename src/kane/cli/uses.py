@@ -11,14 +11,14 @@ from kane.api import work
 from kane.api.robot import load
 from kane.api.summary import header
 from kane.cli.common import DEFAULTS, Loading, app, finish, out_console, progress_line
-from kane.cli.numbers import numbers, state
+from kane.cli.numbers import Listed, numbers, state
 
 Method = Literal["DOP853", "RK4", "variational", "BDF", "IDA"]
 
 
 @app.command
 def simulate(  # noqa: PLR0913
-    robot: str, *, time: float = 5.0, q: str = "", qd: str = "", tau: str = "", method: Method = "DOP853",
+    robot: str, *, time: float = 5.0, q: Listed = "", qd: Listed = "", tau: Listed = "", method: Method = "DOP853",
     step: float | None = None, out: Path | None = None, plot: Path | None = None, animate: Path | None = None,
     loading: Loading = DEFAULTS,
 ) -> int:  # fmt: skip

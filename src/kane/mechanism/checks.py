@@ -10,7 +10,7 @@ import numpy as np
 
 from kane.errors import InertiaError, MasslessJointError, NumberError, TopologyError
 from kane.mechanism.formula import Formula, number
-from kane.mechanism.inertia import Body, bodies, faults, is_numeric, lumped_notes
+from kane.mechanism.inertia import Body, bodies, faults, is_numeric, lumped_notes, negative_mass
 from kane.mechanism.joints import joint_type
 from kane.mechanism.model import Inertia, Joint, Mechanism, Note
 from kane.mechanism.numeric import Array, SomeValues, columns, joint_moves, skew, tensor, values_of
@@ -44,7 +44,12 @@ def _judged(mechanism: Mechanism, nonphysical: Literal["refuse", "accept"]) -> M
     found = [
         (body, [name for name in body.links if inertias[name] is not None], fault)
         for body in found_bodies
-        if body.moving and is_numeric(mechanism, body, inertias, known) and (fault := faults(body)) is not None
+        if body.moving
+        and (
+            fault := faults(body)
+            if is_numeric(mechanism, body, inertias, known)
+            else negative_mass(body, inertias, known)
+        )
     ]
     if found and nonphysical == "refuse":
         body, heavy, fault = found[0]

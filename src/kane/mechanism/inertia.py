@@ -156,6 +156,13 @@ def faults(body: Body) -> str | None:
     return None
 
 
+def negative_mass(body: Body, inertias: Mapping[str, Inertia | None], known: frozenset[str]) -> str | None:
+    """What is impossible about the mass of a body whose other numbers are not all known; known: names with a value."""
+    masses = [inertia.mass for name in body.links if (inertia := inertias[name]) is not None]
+    used = set().union(*(m.names() for m in masses if isinstance(m, Formula)))
+    return f"its mass is {body.mass:.9g} kg" if used <= known and body.mass < 0 else None
+
+
 def is_numeric(
     mechanism: Mechanism, body: Body, inertias: Mapping[str, Inertia | None], known: frozenset[str]
 ) -> bool:
