@@ -136,9 +136,3 @@ class TestArrays:
             f(z, z)
         with pytest.raises(TypeError):
             f(z, z, z, where=True)
-
-    def test_threads(self, f: NativeFunction) -> None:
-        arrays = states(f.program, (5003,))[:3]
-        expected = f(*arrays)
-        for threads in (2, 3):
-            assert_same_bits(f(*arrays, threads=threads), expected)

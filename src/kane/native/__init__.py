@@ -6,6 +6,7 @@
 - kernel.py: the sections of a program as straight-line IR, scalars and vectors from one writer; functions.py and
   sincos.py: what it calls.
 - batch.py, transpose.py: the loop over a batch, rows and columns through a scratch that stays in cache.
+- crew.py: a batch on several threads.
 - assembly.py, entry.py, doors.py: the calls from Python, the bound call, the C pointers, in IR.
 - load.py, cache.py: compile and load, object code on disk.
 - build.py: a program's modules, batches compiled at their first use; interpreter.py: addresses of CPython and NumPy.

@@ -14,7 +14,7 @@ from kane.native.transpose import chunk_of, move_functions
 
 SCRATCH = 24 * 1024  # bytes of a block
 LONGEST = 64  # states of a block at most
-FEW = 4  # columns that fit the ways of a cache whatever their distance
+FEW_READ, FEW_WRITTEN = 4, 8  # columns of an array that do not push each other out whatever their distance
 CONFLICT = 2048  # bytes; columns at multiples of it share few sets of a cache
 
 
@@ -83,6 +83,7 @@ def _block(t: Type, elements: int) -> int:
 
 def _argument(t: Type, n: int, name: str, size: int, step: int) -> list[str]:
     """Scratch, address and strides of array n, and whether it can be used in place."""
+    few = FEW_READ if name.startswith("in") else FEW_WRITTEN
     return [
         f"%{name}_buffer = alloca i8, i64 {max(size, 1) * step}, align 64",
         f"%{name}_p = getelementptr i8, ptr %pointers, i64 {8 * n}",
@@ -93,7 +94,7 @@ def _argument(t: Type, n: int, name: str, size: int, step: int) -> list[str]:
         f"%{name}_es = load i64, ptr %{name}_e, align 8",
         f"%{name}_unit = icmp eq i64 %{name}_bs, {t.scalar_bytes}",
         f"%{name}_low = and i64 %{name}_es, {CONFLICT - 1}",
-        f"%{name}_apart = icmp ne i64 %{name}_low, {0 if size > FEW else -1}",
+        f"%{name}_apart = icmp ne i64 %{name}_low, {0 if size > few else -1}",
         f"%{name}_good = and i1 %{name}_unit, %{name}_apart",
     ]
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-import threading
+import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kane.errors import ShapeError
+from kane.errors import NumberError, ShapeError
 from kane.graph.program import Input
 from kane.native.assembly import parameter
 from kane.native.build import Code
+from kane.native.crew import CHUNK, SHARES, crew
 from kane.native.entry import RELEASE_ABOVE
 
 Array = np.ndarray[Any, Any]
@@ -34,6 +35,13 @@ class General:
 
     def __call__(self, *arrays: Any, out: Any = None, threads: int = 1) -> Any:
         code = self.code
+        if not isinstance(threads, numbers.Integral) or threads < 1:
+            raise NumberError(
+                f"{code.program.name}: threads is {threads!r}.",
+                name="threads",
+                value=repr(threads),
+                remedy="Give a number of threads, 1 or more.",
+            )
         given = _inputs(code, arrays)
         batch = batch_shape(code, given)
         p = parameter(code.program)
@@ -231,26 +239,15 @@ class _Loop:
 
     def run(self, size: int, bases: Sequence[int], steps: Sequence[int]) -> None:
         """States 0..size-1 from the addresses `bases` with these batch strides."""
-        lanes = self.code.host.lanes(self.code.dtype)
-        parts = min(max(1, self.threads), max(1, size // (4 * lanes)))
-        share = -(-size // (parts * lanes)) * lanes
-        work = [(start, min(share, size - start)) for start in range(0, size, share)]
-        address = self.code.batch_address()
-
-        def part(start: int, count: int) -> None:
-            self._call(address, count, [b + start * s for b, s in zip(bases, steps, strict=True)], steps)
-
-        helpers = [threading.Thread(target=part, args=piece) for piece in work[1:]]
-        for helper in helpers:
-            helper.start()
-        part(*work[0])
-        for helper in helpers:
-            helper.join()
-
-    def _call(self, address: int, count: int, bases: Sequence[int], steps: Sequence[int]) -> None:
         table = np.array([*bases, *steps, *self.elements], dtype=np.int64)
-        width = 8 * len(bases)
-        start = _address(table)
-        large = count * len(self.code.program.state) > RELEASE_ABOVE
-        (_BATCH_UNLOCKED if large else _BATCH)(address)(count, start, start + width, start + 2 * width, self.constants)
-
+        width, start = 8 * len(bases), _address(table)
+        arguments = (size, start, start + width, start + 2 * width, self.constants)
+        batch = self.code.batch_address()
+        threads = min(self.threads, size // CHUNK)
+        together = crew() if threads > 1 else None
+        if together is not None:
+            chunk = max(CHUNK, size // (SHARES * threads) // CHUNK * CHUNK)
+            together(batch, *arguments, len(bases), chunk, threads)
+            return
+        large = size * len(self.code.program.state) > RELEASE_ABOVE
+        (_BATCH_UNLOCKED if large else _BATCH)(batch)(*arguments)

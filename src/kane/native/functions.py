@@ -14,6 +14,10 @@ LIBRARY = {
     "sin": 1, "cos": 1, "tan": 1, "asin": 1, "acos": 1, "atan": 1, "atan2": 2, "exp": 1, "log": 1,
     "sinh": 1, "cosh": 1, "tanh": 1, "pow": 2,
 }  # fmt: skip
+THREADS = (
+    "malloc", "free", "usleep", "pthread_create", "pthread_detach", "pthread_attr_init", "pthread_attr_setstacksize",
+    "pthread_attr_destroy",
+)  # fmt: skip
 Emit = Callable[[Type, str, list[str]], list[str]]
 
 
@@ -90,9 +94,14 @@ def lane_function(op: str, t: Type) -> str:
     return "\n".join([head, *("  " + line for line in lines), f"  ret {t.name} {before}", "}", ""])
 
 
+def library_names() -> list[str]:
+    """The entries of `@library`: functions of numbers, then those of threads (native/crew.py)."""
+    return [*(op + tail for tail in ("", "f") for op in LIBRARY), *THREADS]
+
+
 def library_table(t: Type, used: Iterable[str]) -> str:
     """IR of a table of the C library's addresses, to be filled after loading, and of calls through it."""
-    names = [op + tail for tail in ("", "f") for op in LIBRARY]
+    names = library_names()
     lines = [
         f"@library = internal global [{len(names)} x i64] zeroinitializer, align 64",
         "define ptr @library_table() {\n  ret ptr @library\n}",
@@ -125,7 +134,8 @@ def library_addresses() -> tuple[int, ...]:
         except OSError:  # another C library, which has them in the process already
             pass
     addresses = []
-    for name in [op + tail for tail in ("", "f") for op in LIBRARY]:
-        found = next(getattr(lib, name) for lib in libraries if hasattr(lib, name))
-        addresses.append(ctypes.cast(found, ctypes.c_void_p).value or 0)
+    for name in library_names():
+        found = next((getattr(lib, name) for lib in libraries if hasattr(lib, name)), None)
+        assert found is not None or name in THREADS, name
+        addresses.append(ctypes.cast(found, ctypes.c_void_p).value or 0 if found is not None else 0)
     return tuple(addresses)
