@@ -15,6 +15,7 @@ from typing import Literal
 
 from kane.graph.arena import Graph, Ref
 from kane.graph.program import Input, Program, build_program
+from kane.rewrite.tidy import tidy
 
 LIMIT = 60  # nodes of one printed expression; beyond it there are numbered intermediates
 LINE = 16  # nodes of one line among numbered intermediates
@@ -83,7 +84,8 @@ class Listing:
 
 
 def program_of(graph: Graph, refs: Sequence[Ref]) -> Program:
-    """The program of these references; every symbol of the graph is an input."""
+    """The program of these references, tidied for reading; every symbol of the graph is an input."""
+    graph, refs = tidy(graph, refs)
     symbols = graph.symbols.values()
     inputs = [
         Input("p", tuple(s.name for s in symbols if s.kind == "parameter"), "parameter"),

@@ -18,11 +18,12 @@ def transplant(source: Graph, refs: Sequence[Ref], target: Graph, replacement: M
     for node in needed(source, refs):
         args = [done[a >> 1] ^ (a & 1) for a in source.args[node]]
         with target.origin(source.note[node]):
-            done[node] = _copy(source, node, args, target, replacement)
+            done[node] = copy_node(source, node, args, target, replacement)
     return [done[r >> 1] ^ (r & 1) for r in refs]
 
 
-def _copy(source: Graph, node: int, args: list[Ref], target: Graph, replacement: Mapping[str, Ref]) -> Ref:
+def copy_node(source: Graph, node: int, args: list[Ref], target: Graph, replacement: Mapping[str, Ref]) -> Ref:
+    """One node with these operands in the target graph; a symbol in `replacement` becomes that reference."""
     op = source.op[node]
     match op:
         case "num":
