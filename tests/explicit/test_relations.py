@@ -148,6 +148,32 @@ def test_size_is_an_upper_bound() -> None:
         assert keys <= count_terms(arm) <= 1.6 * keys + 10
 
 
+@pytest.mark.parametrize("branches", [5, 6, 12])  # 15 steps, the most that fit 64 bits, and more
+def test_branches_are_counted_each_for_itself(branches: int) -> None:
+    from dataclasses import replace
+
+    from kane.explicit.algebra import Atoms
+    from kane.explicit.arm import read_arm
+
+    arm = read_arm(robots.load("elbow3"), Atoms({}), ())
+    n = len(arm.steps)
+    steps = tuple(
+        replace(s, parent=s.parent + n * k if s.parent >= 0 else s.parent, coordinate=s.coordinate + n * k)
+        for k in range(branches)
+        for s in arm.steps
+    )
+    assert count_terms(replace(arm, steps=steps)) == branches * count_terms(arm)
+
+
+@pytest.mark.parametrize("n", [9, 14, 20])
+def test_the_count_of_a_long_chain_stops(n: int) -> None:
+    from kane.explicit.algebra import Atoms
+    from kane.explicit.arm import read_arm
+
+    mechanism = chain(n, seed=1, skew=False)
+    assert count_terms(read_arm(mechanism, Atoms({p.name: p.value for p in mechanism.parameters}), ())) is None
+
+
 def test_output_does_not_depend_on_the_hash_seed() -> None:
     import subprocess
     import sys

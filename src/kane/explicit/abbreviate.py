@@ -17,7 +17,7 @@ import numpy as np
 
 from kane.errors import InputError
 from kane.explicit.absolute import Absolute, Piece, absolute_form, joint_parts
-from kane.explicit.bounds import COARSE, Field, Motion, certify, make_field
+from kane.explicit.bounds import COARSE, FINE, Bound, Field, Motion, certify, make_field
 from kane.explicit.evaluate import Array, constant_values
 from kane.explicit.forms import Product
 from kane.explicit.lumping import Expression, Term, term_order
@@ -35,6 +35,7 @@ ELEMENT_SHARE, CONSTANT_SHARE = 0.01, 0.001  # the paper's rule
 _EXPONENTS = (2.0, 1.0, 0.5, 0.25)  # starts of the search, by effort
 TRIES = 32  # orders in which the final program is factored
 _EXPECTED = 1.15  # of a bound over the greatest error on a coarse grid
+Proofs = dict[tuple[object, ...], Bound]  # bounds by the fields they hold for
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,13 +183,21 @@ def error_fields(model: ExplicitModel, errors: Absolute, ranges: Ranges) -> list
 
 
 def certificates(
-    model: ExplicitModel, fields: Sequence[Field], ranges: Ranges, beyond: Array | None = None
+    model: ExplicitModel,
+    fields: Sequence[Field],
+    ranges: Ranges,
+    beyond: Array | None = None,
+    proofs: Proofs | None = None,
 ) -> tuple[Certificate, ...]:
-    """The bound of every joint's torque error; `beyond`: what parameters and rounding add."""
+    """The bound of every joint's torque error; `beyond`: what parameters and rounding add.
+
+    proofs: bounds of fields met before, which a search asks for again and again; added to.
+    """
     result = []
+    known: Proofs = {} if proofs is None else proofs
     extra = np.zeros(model.n) if beyond is None else beyond
     for i, name in enumerate(model.coordinates):
-        bound = certify(fields[i], ranges.box)
+        bound = _proved(fields[i], ranges, FINE, known)
         method = f"grid of {bound.points} configurations with Riesz's factor" if bound.points else "no term dropped"
         if extra[i]:
             method += f"; {extra[i]:.3g} for parameters and rounding"
@@ -199,6 +208,14 @@ def certificates(
             )
         )
     return tuple(result)
+
+
+def _proved(own: Field, ranges: Ranges, budget: int, known: Proofs) -> Bound:
+    """The bound of a field: `certify`, but once for equal fields."""
+    key = (budget, own.k.tobytes(), own.amplitude.tobytes(), own.motions, own.loose)
+    if key not in known:
+        known[key] = certify(own, ranges.box, budget)
+    return known[key]
 
 
 def _certified(model: ExplicitModel, tolerance: float, ranges: Ranges, options: Options) -> Abbreviated:
@@ -241,6 +258,7 @@ def _search(
     (limit, other), (options, exponent) = limits, how
     single = options.dtype == "float32"
     budget = limit - other
+    proofs: Proofs = {}
     while True:
         if np.any(budget <= 1e-6 * limit):
             at = int(np.argmin(budget / limit))
@@ -255,9 +273,9 @@ def _search(
         gone = replace(form, pieces=tuple(p for k, unit in enumerate(units) if k not in kept for p in unit), rotors=())
         fields = error_fields(model, gone, ranges)
         room = np.maximum(limit - beyond, 1e-9 * limit)
-        excess = np.array([certify(f, ranges.box, COARSE).lower * _EXPECTED for f in fields]) / room
+        excess = np.array([_proved(f, ranges, COARSE, proofs).lower * _EXPECTED for f in fields]) / room
         if np.all(excess <= 1):
-            proved = certificates(model, fields, ranges, beyond)
+            proved = certificates(model, fields, ranges, beyond, proofs)
             excess = np.array([c.bound for c in proved]) / limit
             if np.all(excess <= 1):
                 return operations(model, form, units, kept), kept, proved

@@ -24,6 +24,7 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 Motion = tuple[int, ...]  # () gravity, (l,) acceleration, (j, k) speeds, j <= k; joint coordinates
 Factor = tuple[Angle, int, int]
 FINE, COARSE = 500_000, 70_000  # grid points of a certificate, and of a first look
+_CHUNK = 2_000  # points at which the greatest error is worked out at once
 Wave = dict[Angle, complex]  # sum of weight * exp(i k.q)
 
 
@@ -171,10 +172,8 @@ def certify(field: Field, box: Box, budget: int = FINE) -> Bound:
     degrees = np.abs(field.k).max(axis=0).astype(int)
     steps = grid_steps(degrees, budget)
     factor = float(np.prod([1 / np.cos(np.pi * d / m) for d, m in zip(degrees, steps, strict=True) if d]))
-    coefficients = grid_values(field, steps)
-    at = worst_above(field, coefficients, box)
-    inside = at[_within(steps, box, degrees)]
-    return Bound(min(factor * float(at.max()), simple), float(inside.max(initial=0.0)), len(at))
+    greatest, inside = _greatest(field, component_grids(field, steps), steps, box)
+    return Bound(min(factor * greatest, simple), inside, int(np.prod(steps)))
 
 
 def grid_steps(degrees: Sequence[int], budget: int) -> tuple[int, ...]:
@@ -190,43 +189,75 @@ def grid_steps(degrees: Sequence[int], budget: int) -> tuple[int, ...]:
 
 
 def grid_values(field: Field, steps: Sequence[int]) -> Array:
-    """Coefficients (N, M) on the grid -pi + 2 pi m / steps of every angle, by one FFT a component."""
-    turned = field.amplitude * np.where(field.k.sum(axis=1) % 2, -1.0, 1.0)[:, None]  # the grid starts at -pi
-    place = tuple(field.k.astype(int).T % np.array(steps)[:, None])
-    count = turned.shape[1]
-    values = np.empty((int(np.prod(steps)), count))
-    for m in range(0, count, 2):  # components are real: two in one complex transform
-        table = np.zeros(tuple(steps), dtype=complex)
-        np.add.at(table, place, turned[:, m] + (1j * turned[:, m + 1] if m + 1 < count else 0))
-        flat = np.fft.ifftn(table).ravel() * table.size
-        values[:, m] = flat.real
-        if m + 1 < count:
-            values[:, m + 1] = flat.imag
-    return values
+    """Coefficients (N, M) on the grid -pi + 2 pi m / steps of every angle."""
+    grids = component_grids(field, steps)
+    return np.stack([np.broadcast_to(grid, tuple(steps)).ravel() for grid in grids], axis=-1)
 
 
-def worst_above(field: Field, coefficients: Array, box: Box) -> Array:
-    """`worst` at the points where it may be the greatest, 0 elsewhere (the sum of absolute values shows which)."""
-    sums: Array = np.abs(coefficients) @ np.array([_size(motion, box) for motion in field.motions])
-    result = np.zeros(len(sums))
-    order = np.argsort(-sums, kind="stable")
-    level = 0.0
-    for start in range(0, len(order), 2000):
-        chunk = order[start : start + 2000]
-        if sums[chunk[0]] <= level:
+def component_grids(field: Field, steps: Sequence[int]) -> list[Array]:
+    """Every component on the grid, one axis an angle, of length 1 where it does not depend on the angle.
+
+    By one FFT for two components (they are real) of the same angles.
+    """
+    harmonics = field.k.astype(int)
+    turned = field.amplitude * np.where(harmonics.sum(axis=1) % 2, -1.0, 1.0)[:, None]  # the grid starts at -pi
+    groups: dict[tuple[bool, ...], list[int]] = {}
+    for m in range(turned.shape[1]):
+        used = tuple(harmonics[turned[:, m] != 0].any(axis=0).tolist())
+        groups.setdefault(used, []).append(m)
+    grids: dict[int, Array] = {}
+    for used, members in groups.items():
+        shape = tuple(n if own else 1 for n, own in zip(steps, used, strict=True))
+        for pair in (members[k : k + 2] for k in range(0, len(members), 2)):
+            weight = turned[:, pair[0]] + (1j * turned[:, pair[1]] if len(pair) > 1 else 0)
+            some = np.flatnonzero(turned[:, pair].any(axis=1))
+            table = np.zeros(shape, dtype=complex)
+            np.add.at(table, tuple(harmonics[some].T % np.array(shape)[:, None]), weight[some])
+            values = np.fft.ifftn(table, axes=[a for a, own in enumerate(used) if own]) * table.size
+            grids |= dict(zip(pair, (values.real, values.imag), strict=False))
+    return [grids[m] for m in range(turned.shape[1])]
+
+
+def _greatest(field: Field, grids: Sequence[Array], steps: Sequence[int], box: Box) -> tuple[float, float]:
+    """The greatest `worst` on the grid, and the greatest seen inside the ranges.
+
+    Where the sum of absolute values is not above what is found already, `worst` is not worked out.
+    """
+    by_shape: dict[tuple[int, ...], Array] = {}
+    for grid, motion in zip(grids, field.motions, strict=True):
+        part = np.abs(grid) * _size(motion, box)
+        by_shape[grid.shape] = by_shape[grid.shape] + part if grid.shape in by_shape else part
+    sums: Array = np.zeros(tuple(steps))
+    for part in by_shape.values():
+        sums += part
+    flat = sums.ravel()
+    first = np.argpartition(flat, len(flat) - _CHUNK)[-_CHUNK:] if len(flat) > _CHUNK else np.arange(len(flat))
+    greatest, inside = _worst_at(field, grids, first, (steps, box))
+    flat[first] = 0.0
+    rest = np.flatnonzero(flat > greatest)
+    rest = rest[np.argsort(-flat[rest], kind="stable")]
+    for start in range(0, len(rest), _CHUNK):
+        chunk = rest[start : start + _CHUNK]
+        if flat[chunk[0]] <= greatest:
             break
-        result[chunk] = worst(field, coefficients[chunk], None, box)
-        level = max(level, float(result[chunk].max()))
-    return result
+        other = _worst_at(field, grids, chunk, (steps, box))
+        greatest, inside = max(greatest, other[0]), max(inside, other[1])
+    return greatest, inside
 
 
-def _within(steps: Sequence[int], box: Box, degrees: Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Which points of the grid lie in the ranges of the angles."""
-    inside: Any = np.ones(tuple(steps), dtype=bool)
-    for d in (int(d) for d in np.flatnonzero(degrees)):
-        points = -np.pi + 2 * np.pi * np.arange(steps[d]) / steps[d]
-        shape = [1] * len(steps)
-        shape[d] = -1
-        inside = inside & ((points >= box.lower[d] - 1e-9) & (points <= box.upper[d] + 1e-9)).reshape(shape)
-    flat: np.ndarray[Any, np.dtype[np.bool_]] = inside.ravel()
-    return flat
+def _worst_at(
+    field: Field, grids: Sequence[Array], points: np.ndarray[Any, np.dtype[np.int64]], where: tuple[Sequence[int], Box]
+) -> tuple[float, float]:
+    """The greatest `worst` at points of the grid, and the greatest of those inside the ranges."""
+    steps, box = where
+    place = np.unravel_index(points, tuple(steps))
+    coefficients = np.empty((len(points), len(grids)))
+    for m, grid in enumerate(grids):
+        coefficients[:, m] = grid[tuple(i if n > 1 else 0 for i, n in zip(place, grid.shape, strict=True))]
+    found = worst(field, coefficients, None, box)
+    within = np.ones(len(points), dtype=bool)
+    for d, n in enumerate(steps):
+        if n > 1:
+            angle = -np.pi + 2 * np.pi * place[d] / n
+            within &= (angle >= box.lower[d] - 1e-9) & (angle <= box.upper[d] + 1e-9)
+    return float(found.max(initial=0.0)), float(found[within].max(initial=0.0))

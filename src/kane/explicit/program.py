@@ -39,6 +39,8 @@ class ConstantRefs:
         self.model, self.graph, self.symbols = model, graph, symbols
         self._made: dict[str, Ref] = {}
         self._by_name = {c.name: c for c in model.constants}
+        self._exact = {p.name: p.value for p in model.mechanism.parameters if p.value is not None}
+        self._exact |= {a.name: a.exact for a in reversed(model.atoms.atoms) if a.exact is not None}
 
     def __call__(self, constant: Constant) -> Ref:
         known = self._made.get(constant.name)
@@ -57,11 +59,7 @@ class ConstantRefs:
     def _name(self, text: str) -> Ref:
         if text in self.model.parameters:
             return self.graph.symbol(text, "parameter")
-        for atom in self.model.atoms.atoms:
-            if atom.name == text and atom.exact is not None:
-                return self.graph.number(atom.exact)
-        values = {p.name: p.value for p in self.model.mechanism.parameters}
-        value = values.get(text)
+        value = self._exact.get(text)
         return self.graph.symbol(text, "parameter") if value is None else self.graph.number(value)
 
     def number(self, constant: Constant) -> Fraction | None:

@@ -11,7 +11,7 @@ from kane.explicit.arm import Arm
 from kane.explicit.moves import About, Along, Turned
 
 LIMIT = 3_500  # terms of the upper triangle of A that can be read and differentiated in seconds
-_MANY = 12_000  # keys of one quantity at which the count of a long tree stops
+_MANY = 12_000  # keys of one quantity at which the count stops
 _LONGEST = 15  # steps whose keys fit 64 bits
 _GENERAL = 8  # what a term costs more when fixed turns are in general directions: long rational numbers
 
@@ -24,10 +24,8 @@ def refuse_too_large(arm: Arm, name: str, limit: int = LIMIT) -> None:
     """UnsupportedError with the number of terms when the upper triangle of A would have more than `limit`."""
     if len(arm.steps) < 4:
         return
-    try:
-        terms, about = count_terms(arm), "about"
-    except _TooManyError:
-        terms, about = _MANY, "more than"
+    found = count_terms(arm)
+    terms, about = (_MANY, "more than") if found is None else (found, "about")
     general = any(isinstance(move, Turned) for step in arm.steps for move in step.fixed)
     if terms * (_GENERAL if general else 1) > limit:
         raise UnsupportedError(
@@ -39,12 +37,16 @@ def refuse_too_large(arm: Arm, name: str, limit: int = LIMIT) -> None:
         )
 
 
-def count_terms(arm: Arm) -> int:
+def count_terms(arm: Arm) -> int | None:
     """An upper bound of the terms cos^a sin^b ... in the upper triangle of A, as if nothing cancelled.
 
-    Every quantity is the set of its keys, as an array of booleans with one axis (1, c, s, cs, s^2) a step of the path.
+    None where one quantity on the way has more than 12,000 terms: the count itself would take long.  Every quantity is
+    the set of its keys, an integer each: four bits (1, c, s, cs, s^2) a step of the path.
     """
-    return sum(len(found) for found in _Keys(arm).elements().values())
+    try:
+        return sum(len(found) for found in _Keys(arm).elements().values())
+    except _TooManyError:
+        return None
 
 
 class _Keys:
@@ -128,9 +130,10 @@ def _union(*parts: Any) -> Any:
         return _NONE
     if len(kept) == 1:
         return kept[0]
-    if sum(map(len, kept)) > _MANY and kept[0].dtype == object:
+    found = np.unique(np.concatenate(kept))
+    if len(found) > _MANY:
         raise _TooManyError
-    return np.unique(np.concatenate(kept))
+    return found
 
 
 def _by(a: Any, *factors: Any) -> Any:
