@@ -16,7 +16,6 @@ from kane.equations.elastic import beam_forces, beam_inertia, beam_motion
 from kane.equations.rotors import find_spins, rotor_forces
 from kane.errors import InputError
 from kane.graph.arena import Graph, Ref
-from kane.graph.derivative import forward
 from kane.kinematics import points as pt
 from kane.kinematics import vectors as v
 from kane.kinematics.coordinates import find_coordinates, make_symbols
@@ -24,7 +23,7 @@ from kane.kinematics.linear import affine
 from kane.kinematics.measures import Measures, check_velocities
 from kane.kinematics.points import Points, place_points, speed_symbols
 from kane.kinematics.vectors import Vec
-from kane.kinematics.walk import PlacedBody
+from kane.kinematics.walk import Partials, PlacedBody
 from kane.mechanism import loads as ld
 from kane.mechanism.beams import Beam
 from kane.mechanism.model import Mechanism
@@ -171,21 +170,19 @@ def gather_forces(p: Points, forces: Mapping[int, Vec], torques: Mapping[int, Ve
         _into(g, force, station.parent, pt.express(p, force[k], station.held, parent.held))
         if station.shift is not None:
             own = pt.express(p, force[k], station.held, station.axes)
-            _add_powers(p, total, station.rate, own)
+            _add_powers(g, total, station.partials, own)
             _into(g, torque, station.axes, v.cross(g, station.shift, own))
     for k in reversed(range(1, len(p.axes))):
         axes = p.axes[k]
         if k in torque and axes.step is not None:
-            _add_powers(p, total, axes.rate, torque[k])
+            _add_powers(g, total, axes.partials, torque[k])
             _into(g, torque, axes.base, axes.step.out(g, torque[k]))
     return tuple(total)
 
 
-def _add_powers(p: Points, total: list[Ref], rate: Vec, effort: Vec) -> None:
-    g, s = p.graph, p.symbols
-    for r in pt.speeds_of(p, rate):
-        partial = forward(g, rate, {s.u[r]: g.one})
-        total[r] = g.add(total[r], v.dot(g, partial, effort))
+def _add_powers(g: Graph, total: list[Ref], partials: Partials, effort: Vec) -> None:
+    for r, partial in partials:
+        total[r] = g.add(total[r], g.dot(partial, effort))
 
 
 def project(p: Points, applied: Applied) -> tuple[Ref, ...]:
@@ -246,8 +243,8 @@ def speeds_outward(p: Points) -> list[int]:
     walked = 0
     for station in p.stations:
         for axes in p.axes[walked : station.axes + 1]:
-            found.update(dict.fromkeys(pt.speeds_of(p, axes.rate)))
+            found.update((r, None) for r, _ in axes.partials)
         walked = max(walked, station.axes + 1)
-        found.update(dict.fromkeys(pt.speeds_of(p, station.rate)))
+        found.update((r, None) for r, _ in station.partials)
     found.update(dict.fromkeys(range(len(p.symbols.u))))
     return list(found)

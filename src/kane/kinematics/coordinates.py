@@ -7,7 +7,6 @@ they follow.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -65,9 +64,8 @@ def find_coordinates(mechanism: Mechanism) -> Coordinates:
 
     Raises TopologyError for a circle of followers and for names that one symbol would stand for.
     """
-    names: list[str] = []
-    speeds: list[str] = []
-    angles: list[bool | None] = []
+    angle: dict[str, bool | None] = {}  # by name, in file order
+    rate: dict[str, None] = {}
     values: dict[str, Scalar] = {}
     quaternions: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
     positions: list[tuple[tuple[str, ...], tuple[str, ...], int]] = []
@@ -78,22 +76,23 @@ def find_coordinates(mechanism: Mechanism) -> Coordinates:
         kind = joint_type(joint)
         own, rates = kind.coordinates(joint), kind.speeds(joint)
         given = kind.angles or _angles(joint, own)
-        angles += [a for n, a in zip(own, given, strict=True) if n not in names]
-        names += [n for n in own if n not in names]
-        speeds += [n for n in rates if n not in speeds]
-        values |= {n: f.name(n) for n in own}
-        for move in kind.moves(joint, tuple(f.name(n) for n in own), rates):
+        for n, a in zip(own, given, strict=True):
+            angle.setdefault(n, a)
+        rate.update(dict.fromkeys(rates))
+        formulas = tuple([f.name(n) for n in own])
+        values.update(zip(own, formulas, strict=True))
+        for move in kind.moves(joint, formulas, rates):
             if isinstance(move, QuaternionTurn) and move.speeds is not None:
                 quaternions.append((tuple(str(n) for n in move.quaternion), move.speeds))
                 if joint.type == "floating":
                     positions.append((own[:3], rates[3:], len(quaternions) - 1))
     for joint in followers:
         values[joint_type(joint).coordinates(joint)[0]] = _followed(mechanism, joint)
-    order = [n for n in mechanism.coordinates if n not in names]
-    angles += [False] * len(order)
-    names += order
-    values |= {n: f.name(n) for n in order}
-    speeds += [n for n in order if n not in speeds]
+    for n in mechanism.coordinates:
+        if n not in angle:
+            angle[n], values[n] = False, f.name(n)
+            rate.setdefault(n)
+    names, speeds, angles = list(angle), list(rate), list(angle.values())
     if mechanism.coordinates:
         rank = {n: k for k, n in enumerate(mechanism.coordinates)}
         pairs = sorted(zip(names, angles, strict=True), key=lambda item: rank.get(item[0], len(rank)))
@@ -148,16 +147,20 @@ def _followed(mechanism: Mechanism, joint: Joint) -> Scalar:
 
 def symbol_name(prefix: str, coordinate: str) -> str:
     """The graph's name of a coordinate (q), its rate (qd) or second rate (qdd): q1, qd1; q_elbow, qd_elbow."""
-    plain = re.fullmatch(r"q_?(\w*)", coordinate)
-    return prefix + (plain.group(1) if plain and plain.group(1).isdigit() else f"_{coordinate}")
+    if coordinate[:1] == "q":
+        plain = coordinate[2:] if coordinate[1:2] == "_" else coordinate[1:]
+        if plain.isdigit():
+            return prefix + plain
+    return f"{prefix}_{coordinate}"
 
 
 def _check_symbols(names: Sequence[str], mechanism: Mechanism) -> None:
     """Two names with one symbol (q1 and q_1; elbow and a parameter q_elbow) would be taken for the same quantity."""
     owner = {p.name: p.name for p in mechanism.parameters}
     for name in names:
+        suffix = symbol_name("", name)
         for prefix in ("q", "qd", "qdd", "tau"):
-            symbol = symbol_name(prefix, name)
+            symbol = prefix + suffix
             if symbol in owner:
                 raise TopologyError(
                     f"The names {owner[symbol]!r} and {name!r} give one symbol, {symbol}.",

@@ -74,20 +74,15 @@ def affine(
     with the index of the first expression that is not linear.
     """
     add, mul, ops, operands = g.add, g.mul, g.op, g.args
-    rest: dict[int, Ref] = {}
     slopes: dict[int, dict[int, Ref]] = {s >> 1: {k: g.one ^ (s & 1)} for k, s in enumerate(symbols)}
-    rest |= dict.fromkeys(slopes, g.zero)
+    rest: dict[int, Ref] = dict.fromkeys(slopes, g.zero)
     nonlinear: set[int] = set()
-    order = needed(g, refs)
+    order = _dependents(g, refs, symbols)
     last = _last_rows(g, order, refs) if triangle else dict.fromkeys(order, len(symbols))
     for node in order:
         args = operands[node]
-        if not args or node in slopes:
-            continue
         a, b = args if len(args) == 2 else (args[0], 0)
         p, q = slopes.get(a >> 1), slopes.get(b >> 1)
-        if p is None and q is None and not any(c >> 1 in slopes for c in args[2:]):
-            continue
         op, row = ops[node], last[node]
         x, y = rest.get(a >> 1, a & ~1) ^ (a & 1), rest.get(b >> 1, b & ~1) ^ (b & 1)
         if op == "add":
@@ -118,16 +113,43 @@ def affine(
     return [c if c > 1 else 0 for c in constants], rows
 
 
+def _dependents(g: Graph, refs: Sequence[Ref], symbols: Sequence[Ref]) -> list[int]:
+    """The nodes that the expressions need and that depend on the symbols, operands before users."""
+    if not symbols:
+        return []
+    args, level = g.args, g.level
+    depends = {s >> 1 for s in symbols}
+    first, lowest = min(depends), min(level[s >> 1] for s in symbols)
+    seen: set[int] = set()
+    stack = [ref >> 1 for ref in refs]
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            for a in args[node]:
+                a >>= 1
+                if a > first and a not in seen and level[a] >= lowest:
+                    stack.append(a)
+    order = []
+    for node in sorted(seen - depends):  # a node is made after its operands
+        for a in args[node]:
+            if a >> 1 in depends:
+                depends.add(node)
+                order.append(node)
+                break
+    return order
+
+
 def _last_rows(g: Graph, order: Sequence[int], refs: Sequence[Ref]) -> dict[int, int]:
     """The last of the expressions that each node is part of."""
     last = dict.fromkeys(order, 0)
-    for row, ref in enumerate(refs):
-        last[ref >> 1] = row
+    last.update((ref >> 1, row) for row, ref in enumerate(refs))
     for node in reversed(order):
         row = last[node]
         for a in g.args[node]:
-            if last[a >> 1] < row:
-                last[a >> 1] = row
+            a >>= 1
+            if a in last and last[a] < row:
+                last[a] = row
     return last
 
 

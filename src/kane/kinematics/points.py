@@ -30,8 +30,7 @@ Mixed = dict[int, Vec]  # a vector: components by set of axes
 class Points:
     """All sets of axes and stations; axes 0 and station 0 are N and its origin.
 
-    place: link or frame name -> station.  direction: that of time, q -> qdot, u -> udot, t -> 1.  speed_index: node of
-    a speed -> its index.
+    place: link or frame name -> station.  direction: that of time, q -> qdot, u -> udot, t -> 1.
     """
 
     graph: Graph
@@ -44,7 +43,6 @@ class Points:
     place: dict[str, int]
     bodies: tuple[PlacedBody, ...]
     direction: dict[Ref, Ref]
-    speed_index: dict[int, int]
 
     def station(self, name: str) -> int:
         """The station of a link or frame; UnknownNameError lists the names."""
@@ -105,7 +103,6 @@ def place_points(
         place,
         bodies,
         walk.direction | dict(zip(symbols.u, symbols.udot, strict=True)),
-        {u >> 1: r for r, u in enumerate(symbols.u)},
     )
 
 
@@ -113,7 +110,7 @@ def no_points(
     graph: Graph, mechanism: Mechanism, coordinates: Coordinates, symbols: Symbols, free: Sequence[str] = ()
 ) -> Points:
     """A Points without axes and stations, where only names are resolved."""
-    return Points(graph, mechanism, coordinates, symbols, tuple(free), (), (), {}, (), {}, {})
+    return Points(graph, mechanism, coordinates, symbols, tuple(free), (), (), {}, (), {})
 
 
 def speed_symbols(graph: Graph, mechanism: Mechanism, coordinates: Coordinates, free: Sequence[str] = ()) -> Symbols:
@@ -140,21 +137,6 @@ def time_derivative(p: Points, refs: Sequence[Ref]) -> list[Ref]:
     if not any(g.level_of(x) == STATE for x in refs):
         return [0] * len(refs)
     return forward(g, refs, p.direction)
-
-
-def speeds_of(p: Points, refs: Sequence[Ref]) -> list[int]:
-    """Indices of the speeds that expressions depend on."""
-    g, found, seen = p.graph, set(), set()
-    stack = [ref >> 1 for ref in refs]
-    while stack:
-        node = stack.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if node in p.speed_index:
-            found.add(p.speed_index[node])
-        stack += [a >> 1 for a in g.args[node] if g.level[a >> 1] == STATE]
-    return sorted(found)
 
 
 # vectors in several sets of axes

@@ -26,15 +26,16 @@ def unit(axis: Axis) -> Vec:
 
 
 def add(g: Graph, *vectors: Vec) -> Vec:
+    add_ = g.add
     x, y, z = vectors[0]
     for a, b, c in vectors[1:]:
-        x, y, z = g.add(x, a), g.add(y, b), g.add(z, c)
+        x, y, z = add_(x, a) if a > 1 else x, add_(y, b) if b > 1 else y, add_(z, c) if c > 1 else z
     return (x, y, z)
 
 
 def neg(v: Vec) -> Vec:
-    x, y, z = (component ^ 1 if component > 1 else 0 for component in v)
-    return (x, y, z)
+    x, y, z = v
+    return (x ^ 1 if x > 1 else 0, y ^ 1 if y > 1 else 0, z ^ 1 if z > 1 else 0)
 
 
 def sub(g: Graph, a: Vec, b: Vec) -> Vec:
@@ -42,7 +43,9 @@ def sub(g: Graph, a: Vec, b: Vec) -> Vec:
 
 
 def scale(g: Graph, s: Ref, v: Vec) -> Vec:
-    return (g.mul(s, v[0]), g.mul(s, v[1]), g.mul(s, v[2]))
+    x, y, z = v
+    mul = g.mul
+    return (mul(s, x) if x > 1 else 0, mul(s, y) if y > 1 else 0, mul(s, z) if z > 1 else 0)
 
 
 def dot(g: Graph, a: Sequence[Ref], b: Sequence[Ref]) -> Ref:
@@ -79,8 +82,8 @@ def product(g: Graph, a: Mat, b: Mat) -> Mat:
 
 def sym_apply(g: Graph, s: Sym, v: Vec) -> Vec:
     """Symmetric tensor times vector."""
-    x, y, z = (g.sum(g.mul(s[INDEX[i][j]], v[j]) for j in range(3)) for i in range(3))
-    return (x, y, z)
+    xx, xy, xz, yy, yz, zz = s
+    return (g.dot((xx, xy, xz), v), g.dot((xy, yy, yz), v), g.dot((xz, yz, zz), v))
 
 
 def sym_add(g: Graph, *tensors: Sym) -> Sym:
@@ -127,11 +130,20 @@ class SimpleRotation:
         return self._rotate(g, v, self.sin ^ 1)
 
     def _rotate(self, g: Graph, v: Vec, s: Ref) -> Vec:
-        i, j = (self.axis + 1) % 3, (self.axis + 2) % 3
-        result = [v[0], v[1], v[2]]
-        result[i] = g.add(g.mul(self.cos, v[i]), g.mul(s, v[j]))
-        result[j] = g.sub(g.mul(self.cos, v[j]), g.mul(s, v[i]))
-        return (result[0], result[1], result[2])
+        x, y, z = v
+        if self.axis == 2:
+            return (*self._plane(g, x, y, s), z)
+        if self.axis == 1:
+            z, x = self._plane(g, z, x, s)
+            return (x, y, z)
+        return (x, *self._plane(g, y, z, s))
+
+    def _plane(self, g: Graph, a: Ref, b: Ref, s: Ref) -> tuple[Ref, Ref]:
+        """(c a + s b, c b - s a)."""
+        if a < 2 and b < 2:
+            return a, b
+        c, mul, add_ = self.cos, g.mul, g.add
+        return add_(mul(c, a), mul(s, b)), add_(mul(c, b), mul(s, a) ^ 1)
 
     def sym_out(self, g: Graph, t: Sym) -> Sym:
         """A symmetric tensor in the axes before the turn: 8 multiplications, 8 additions.

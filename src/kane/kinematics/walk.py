@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 from kane.graph.arena import STATE, Graph, Ref
 from kane.graph.derivative import forward
@@ -16,8 +15,11 @@ from kane.kinematics import vectors as v
 from kane.kinematics.coordinates import Symbols
 from kane.kinematics.motion import make_step
 from kane.kinematics.vectors import MatrixRotation, Rotation, SimpleRotation, Sym, Vec
-from kane.mechanism.formula import Scalar, build
+from kane.mechanism.formula import ZERO as NOTHING
+from kane.mechanism.formula import Formula, Scalar
 from kane.mechanism.model import Axis, Inertia, Mechanism, Move, QuaternionTurn, Translate, Turn
+
+Partials = tuple[tuple[int, Vec], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,7 @@ class Axes:
     """A set of axes: base components = step.out(own components).
 
     axis, angle: where it is a simple turn of the base.  rate: angular velocity in the base, w: in N, both in own axes.
+    partials: d rate / d u_r, with r, for the speeds that the rate depends on.
     """
 
     name: str
@@ -34,13 +37,14 @@ class Axes:
     angle: Ref
     rate: Vec
     w: Vec
+    partials: Partials = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Station:
     """A point with a set of axes: after a translation (`shift` in these axes, with its rate) or a turn (None).
 
-    vel: velocity in N of the point, components in the axes `held`, which are these or their base.
+    vel: velocity in N of the point, components in the axes `held`, which are these or their base.  partials: see Axes.
     """
 
     parent: int
@@ -49,6 +53,7 @@ class Station:
     shift: Vec | None
     rate: Vec
     vel: Vec
+    partials: Partials = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,37 +77,48 @@ class Walk:
         self.direction = rate_direction(graph, symbols)
         self._turns: dict[tuple[object, ...], int] = {}
         self._known: dict[tuple[object, ...], int] = {}
+        self._speeds = {u >> 1: r for r, u in enumerate(symbols.u)}
         self._scalars: dict[Scalar, Ref] = {}
+        self._names = dict(symbols.by_name)
         self._values = {p.name: p.value for p in mechanism.parameters}
 
     def scalar(self, value: Scalar) -> Ref:
         """The reference of a scalar of the description."""
-        if isinstance(value, Fraction):
-            return self.g.number(value) if value else 0
+        if not isinstance(value, Formula):
+            return self.g.number(value) if value is not NOTHING and value else 0
+        if value.op == "name":
+            return self._name(str(value.value))
         if value not in self._scalars:
-            self._scalars[value] = build(value, self.g, self._name)
+            self._scalars[value] = value.build(self.g, self._name)
         return self._scalars[value]
 
     def _name(self, text: str) -> Ref:
         """A coordinate, time, or a parameter: a symbol where it is free or has no value."""
-        if text in self.symbols.by_name:
-            return self.symbols.by_name[text]
-        if text == "t":
-            return self.g.symbol("t")
-        known = self._values.get(text)
-        return self.g.symbol(text, "parameter") if known is None or text in self.free else self.g.number(known)
+        known = self._names.get(text)
+        if known is None:
+            value = self._values.get(text)
+            if text == "t":
+                known = self.g.symbol("t")
+            elif value is None or text in self.free:
+                known = self.g.symbol(text, "parameter")
+            else:
+                known = self.g.number(value)
+            self._names[text] = known
+        return known
 
     def moves(self, station: int, moves: Sequence[Move], name: str, following: frozenset[int] = frozenset()) -> int:
         """The station after these moves; the last new axes get the name.
 
         following: axes of turns that come next, where velocities are held along runs of parallel turns.
         """
-        turned = [k for k, move in enumerate(moves) if not isinstance(move, Translate)]
+        turned: list[int] = []
         for k, move in enumerate(moves):
             if isinstance(move, Translate):
-                x, y, z = (self.scalar(s) for s in move.by)
-                station = self._shift(station, (x, y, z)) if (x, y, z) != v.ZERO else station
+                a, b, c = move.by
+                by = (self.scalar(a), self.scalar(b), self.scalar(c))
+                station = self._shift(station, by) if by != v.ZERO else station
             else:
+                turned = turned or [i for i, m in enumerate(moves) if not isinstance(m, Translate)]
                 label = name if k == turned[-1] else f"{name}.{turned.index(k) + 1}"
                 after = self._axes(self.stations[station].axes, move, label)
                 own = self.axes[after]
@@ -122,13 +138,15 @@ class Walk:
         if key not in self._known:
             g, s = self.g, self.stations[station]
             rate: Vec = v.ZERO
-            if any(g.level_of(x) == STATE for x in by):
+            level, (a, b, c) = g.level, by
+            if level[a >> 1] == STATE or level[b >> 1] == STATE or level[c >> 1] == STATE:
                 x, y, z = forward(g, by, self.direction)
                 rate = (x, y, z)
             own = v.add(g, rate, v.cross(g, self.axes[s.axes].w, by))
             vel = v.add(g, s.vel, express_between(g, self.axes, own, s.axes, s.held))
             self._known[key] = len(self.stations)
-            self.stations.append(Station(station, s.axes, s.held, by, rate, vel))
+            partials = partials_of(g, rate, self._speeds)
+            self.stations.append(Station(station, s.axes, s.held, by, rate, vel, partials))
         return self._known[key]
 
     def _turn(self, station: int, after: int, held: int) -> int:
@@ -155,11 +173,7 @@ class Walk:
             if move.speeds is not None:
                 x, y, z = (self.symbols.natural[n] for n in move.speeds)
                 rate = (x, y, z)
-            return (
-                self._turns[key]
-                if key in self._turns
-                else self._new(key, Axes(name, before, step, None, 0, rate, rate))
-            )
+            return self._turns[key] if key in self._turns else self._new(key, name, before, step, None, 0, rate)
         angle, own, base = self.scalar(move.angle), self.axes[before], before
         if own.axis == move.axis:  # a further turn about the same axis
             base, angle = own.base, g.add(own.angle, angle)
@@ -171,14 +185,35 @@ class Walk:
         turn = SimpleRotation(move.axis, g.cos(angle), g.sin(angle))
         (speed,) = forward(g, [angle], self.direction)
         rate = v.scale(g, speed, v.unit(move.axis))
-        return self._new(key, Axes(name, base, turn, move.axis, angle, rate, rate))
+        return self._new(key, name, base, turn, move.axis, angle, rate)
 
-    def _new(self, key: tuple[object, ...], made: Axes) -> int:
-        assert made.step is not None
-        w = v.add(self.g, made.step.into(self.g, self.axes[made.base].w), made.rate)
+    def _new(
+        self, key: tuple[object, ...], name: str, base: int, step: Rotation, axis: Axis | None, angle: Ref, rate: Vec
+    ) -> int:
+        w = v.add(self.g, step.into(self.g, self.axes[base].w), rate)
+        partials = partials_of(self.g, rate, self._speeds)
         self._turns[key] = len(self.axes)
-        self.axes.append(Axes(made.name, made.base, made.step, made.axis, made.angle, made.rate, w))
+        self.axes.append(Axes(name, base, step, axis, angle, rate, w, partials))
         return self._turns[key]
+
+
+def partials_of(g: Graph, rate: Vec, speeds: dict[int, int]) -> Partials:
+    """d rate / d u_r for the speeds (node -> r) that a rate depends on: its partial velocities."""
+    if rate == v.ZERO:
+        return ()
+    seen = {ref >> 1 for ref in rate}
+    stack = list(seen)
+    for node in stack:
+        if node not in speeds:
+            for a in g.args[node]:
+                if a >> 1 not in seen and g.level[a >> 1] == STATE:
+                    seen.add(a >> 1)
+                    stack.append(a >> 1)
+    result = []
+    for r, node in sorted((speeds[node], node) for node in seen if node in speeds):
+        x, y, z = forward(g, rate, {2 * node: g.one})
+        result.append((r, (x, y, z)))
+    return tuple(result)
 
 
 def first_turns(moves: Sequence[Move], following: frozenset[int] = frozenset()) -> frozenset[int]:
@@ -195,6 +230,10 @@ def express_between(g: Graph, axes: Sequence[Axes], components: Vec, source: int
     """Components in another set of axes, through the nearest common base."""
     if source == target or max(components) < 2:
         return components
+    if axes[source].base == target:
+        return _step(axes, source).out(g, components)
+    if axes[target].base == source:
+        return _step(axes, target).into(g, components)
     up, down = _chain(axes, source), _chain(axes, target)
     common = next(a for a in up if a in down)
     up, down = up[: up.index(common)], down[: down.index(common)]

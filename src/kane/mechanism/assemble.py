@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Sequence, Set
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from kane.mechanism import formula as f
 from kane.mechanism.basis import FrameVector
 from kane.mechanism.formula import Formula, Scalar
 from kane.mechanism.loads import Specified
-from kane.mechanism.model import Frame, Inertia, Joint, Link, Mechanism, Move, QuaternionTurn, Translate, Turn
+from kane.mechanism.model import Frame, Inertia, Joint, Link, Mechanism, Move, Translate, Turn
 
 if TYPE_CHECKING:
     from kane.mechanism.builder import System
@@ -94,6 +93,8 @@ class _Assembly:
         self.frame_links: dict[str, str] = {system.N.name: system.N.name}
         self.point_links: dict[str, tuple[str, ReferenceFrame]] = {system.O.name: (system.N.name, system.N)}
         self.listed: set[str] = set()
+        self.values = {p.name: float(p.value) for p in system._parameters if p.value is not None}
+        self.rank = {name: k for k, name in enumerate(system._coordinates)}
         given = (load.name for load in system._loads if isinstance(load, Specified))
         self.known = {*system._coordinates, *(p.name for p in system._parameters), *given, "t"}
         self.origins = {system.N.name: system.O}
@@ -131,7 +132,8 @@ class _Assembly:
         assert point.parent is not None
         names = point.vector.frames()
         for name in names:
-            self._known_frame(name, point.vector)
+            if name not in self.system.frames:
+                raise InputError(f"Frame {name!r} in {point.vector} is not a frame of this system.", name=name)
         first = self.system.frames[names[0]] if names else None
         start, axes = self.point_link(point.parent)
         if first is not None and self.origin(first) is point.parent and first.name not in self.frame_links:
@@ -159,16 +161,15 @@ class _Assembly:
         if self.links[link].inertia is not None:
             link = self._extra(link, body.name, ())
         m = body.moments
-        formulas = [value for value in (body.mass, *m) if isinstance(value, Formula)]
-        self._check(frozenset().union(*(value.names() for value in formulas)), f"body {body.name!r}")
-        values = {p.name: float(p.value) for p in self.system._parameters if p.value is not None}
+        used = frozenset().union(*[value.names() for value in (body.mass, *m) if isinstance(value, Formula)])
+        self._check(used, "body", body.name)
+        values = self.values
         if isinstance(body.mass, Formula) and body.mass.names() <= values.keys() and body.mass.evaluate(values) < 0:
             raise InertiaError(
                 f"Body {body.name!r} has the negative mass {body.mass.evaluate(values)}.", name=body.name,
                 value=body.mass.evaluate(values), remedy="Give a mass that is not negative.",
             )  # fmt: skip
-        inertia = Inertia(body.mass, moments=(m[0], m[1], m[2], m[3], m[4], m[5]))
-        self.links[link] = replace(self.links[link], inertia=inertia)
+        self.links[link] = Link(link, Inertia(body.mass, moments=(m[0], m[1], m[2], m[3], m[4], m[5])))
 
     def _extra(self, link: str, name: str, moves: tuple[Move, ...]) -> str:
         while name in self.links:
@@ -177,42 +178,42 @@ class _Assembly:
         return name
 
     def _join(self, parent: str, child: str, moves: tuple[Move, ...]) -> None:
-        used = frozenset().union(*(_names(move) for move in moves))
-        self._check(used, f"the place of {child!r}")
-        coordinates: list[str] = []
+        used: set[str] = set()
         quaternions: list[str] = []
         speeds: list[str] = []
         for move in moves:
-            if isinstance(move, QuaternionTurn) and move.speeds is not None and move.quaternion[0] not in self.listed:
+            if isinstance(move, Translate):
+                used.update(*[x.names() for x in move.by if isinstance(x, Formula)])
+            elif isinstance(move, Turn):
+                used.update(move.angle.names() if isinstance(move.angle, Formula) else ())
+            elif move.speeds is not None and move.quaternion[0] not in self.listed:
                 quaternions += [str(n) for n in move.quaternion]
                 speeds += move.speeds
-        for name in self.system._coordinates:
-            if name in used and name not in self.listed and name not in quaternions:
-                coordinates.append(name)
+        self._check(used, "the place of", child)
+        coordinates = [n for n in used if n in self.rank and n not in self.listed and n not in quaternions]
+        if len(coordinates) > 1:
+            coordinates.sort(key=self.rank.__getitem__)
         self.listed.update(coordinates, quaternions)
         own = tuple(coordinates + quaternions)
         self.links[child] = Link(child)
         rates = (*coordinates, *speeds) if speeds else ()
         self.joints.append(Joint(child, "general", parent, child, coordinates=own, speeds=rates, moves=moves))
 
-    def _check(self, names: frozenset[str], where: str) -> None:
-        for name in sorted(names - self.known):
+    def _check(self, names: Set[str], what: str, owner: str) -> None:
+        if not names <= self.known:
+            name = min(names - self.known)
             raise InputError(
-                f"{name!r} in {where} is not declared.", name=name, remedy="Declare it as a coordinate or a parameter."
-            )
-
-    def _known_frame(self, name: str, vector: FrameVector) -> None:
-        if name not in self.system.frames:
-            raise InputError(f"Frame {name!r} in {vector} is not a frame of this system.", name=name)
-
-
-def _names(move: Move) -> frozenset[str]:
-    amounts = move.by if isinstance(move, Translate) else (move.angle,) if isinstance(move, Turn) else ()
-    return frozenset().union(*(a.names() for a in amounts if isinstance(a, Formula)))
+                f"{name!r} in {what} {owner!r} is not declared.", name=name,
+                remedy="Declare it as a coordinate or a parameter.",
+            )  # fmt: skip
 
 
 def _path(start: ReferenceFrame, end: ReferenceFrame) -> tuple[Move, ...]:
     """The turns that take the axes of one frame to those of another, through their nearest common ancestor."""
+    if start is end:
+        return ()
+    if end.parent is start:
+        return tuple(_merged(end.moves))
     up, down = _ancestors(start), _ancestors(end)
     common = next(frame for frame in up if frame in down)
     back = up[: up.index(common)]
@@ -249,7 +250,7 @@ def _merged(moves: Sequence[Move]) -> list[Move]:
             result[-1] = Turn(move.axis, f.add(last.angle, move.angle))
         else:
             result.append(move)
-    return [m for m in result if not (isinstance(m, Turn) and m.angle == Fraction(0))]
+    return [m for m in result if not (isinstance(m, Turn) and f.is_zero(m.angle))]
 
 
 def dot_product(system: System, a: FrameVector, b: FrameVector) -> Scalar:

@@ -14,6 +14,10 @@ from kane.mechanism.formula import Scalar, ScalarLike
 from kane.mechanism.model import Axis, Vector
 
 Term = tuple[str, Axis, Scalar]
+_ONE = Fraction(1)
+_X: Axis = 0
+_Y: Axis = 1
+_Z: Axis = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,7 @@ class FrameVector:
 
     def __mul__(self, factor: ScalarLike) -> FrameVector:
         scale = f.exact(factor)
-        return FrameVector(tuple((frame, axis, f.mul(scale, c)) for frame, axis, c in self.terms))
+        return FrameVector(tuple([(frame, axis, f.mul(scale, c)) for frame, axis, c in self.terms]))
 
     __rmul__ = __mul__
 
@@ -51,11 +55,11 @@ class FrameVector:
 
     def frames(self) -> tuple[str, ...]:
         """The frames in it, in order of appearance."""
-        return tuple(dict.fromkeys(frame for frame, _, _ in self.terms))
+        return tuple(dict.fromkeys([frame for frame, _, _ in self.terms]))
 
     def part(self, frame: str) -> Vector:
         """Its components along the axes of one frame."""
-        parts: list[Scalar] = [Fraction(0)] * 3
+        parts: list[Scalar] = [f.ZERO] * 3
         for own, axis, c in self.terms:
             if own == frame:
                 parts[axis] = f.add(parts[axis], c)
@@ -64,15 +68,13 @@ class FrameVector:
 
 def basis(frame: str, axis: Axis) -> FrameVector:
     """The basis vector of a frame: axis 0, 1, 2 for the first, second and third."""
-    return FrameVector(((frame, axis, Fraction(1)),))
+    return FrameVector(((frame, axis, _ONE),))
 
 
 def vector(frame: str, components: Iterable[ScalarLike]) -> FrameVector:
     """A vector from its three components in one frame."""
-    total = FrameVector()
-    for axis, c in zip((0, 1, 2), components, strict=True):
-        total = total + basis(frame, axis) * c  # type: ignore[arg-type]
-    return total
+    x, y, z = (f.exact(c) for c in components)
+    return FrameVector(tuple([(frame, k, c) for k, c in ((_X, x), (_Y, y), (_Z, z)) if not f.is_zero(c)]))
 
 
 def label(frame: str, axis: int) -> str:

@@ -51,7 +51,7 @@ class Formula:
         return Formula("sub", (formula(other), self))
 
     def __mul__(self, other: ScalarLike) -> Formula:
-        if not isinstance(other, (Fraction, Formula, int, str, float, Decimal)):
+        if not isinstance(other, (Formula, int, str, float, Decimal, Fraction)):
             return NotImplemented  # scalar times vector is the vector's business
         return Formula("mul", (self, formula(other)))
 
@@ -77,7 +77,7 @@ class Formula:
         """The symbols in it."""
         if self.op == "name":
             return frozenset((str(self.value),))
-        return frozenset().union(*(arg.names() for arg in self.args))
+        return frozenset().union(*[arg.names() for arg in self.args]) if self.args else frozenset()
 
     def evaluate(self, values: Mapping[str, float]) -> float:
         """The floating-point value; KeyError for a name without a value."""
@@ -133,6 +133,7 @@ def name(text: str) -> Formula:
 
 
 PI = Formula("pi")
+ZERO = Fraction(0)
 
 
 def exact(value: ScalarLike) -> Scalar:
@@ -140,10 +141,12 @@ def exact(value: ScalarLike) -> Scalar:
 
     Raises NumberError for what is not finite or cannot be read.
     """
-    if isinstance(value, (Fraction, Formula)):
+    if isinstance(value, Formula):  # before Fraction, whose test is slow
         return value
     if isinstance(value, str):
         return parse(value)
+    if isinstance(value, Fraction):
+        return value
     try:
         return Fraction(Decimal(repr(float(value)))) if isinstance(value, float) else Fraction(value)
     except (ValueError, OverflowError, ArithmeticError):
@@ -298,22 +301,22 @@ def build(value: Scalar, graph: Graph, resolve: Callable[[str], Ref]) -> Ref:
 
 def add(a: Scalar, b: Scalar) -> Scalar:
     """a + b, folded where both are rational."""
-    if isinstance(a, Fraction) and isinstance(b, Fraction):
-        return a + b
-    if a == 0:
-        return b
-    return a if b == 0 else formula(a) + b
+    if isinstance(a, Formula):
+        return a + b if isinstance(b, Formula) or b else a
+    if isinstance(b, Formula):
+        return formula(a) + b if a else b
+    return a + b
 
 
 def mul(a: Scalar, b: Scalar) -> Scalar:
     """a * b, folded where both are rational or one is 0 or 1."""
-    if isinstance(a, Fraction) and isinstance(b, Fraction):
-        return a * b
-    if a == 0 or b == 0:
-        return Fraction(0)
-    if a == 1:
-        return b
-    return a if b == 1 else formula(a) * b
+    if isinstance(a, Formula):
+        if isinstance(b, Formula):
+            return a * b
+        return a if b == 1 else a * b if b else ZERO
+    if isinstance(b, Formula):
+        return b if a == 1 else formula(a) * b if a else ZERO
+    return a * b
 
 
 def neg(a: Scalar) -> Scalar:
@@ -322,4 +325,4 @@ def neg(a: Scalar) -> Scalar:
 
 def is_zero(value: Any) -> bool:
     """True for the rational 0."""
-    return isinstance(value, Fraction) and value == 0
+    return not isinstance(value, Formula) and isinstance(value, Fraction) and not value

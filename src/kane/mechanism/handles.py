@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from kane.errors import InputError
@@ -133,7 +132,7 @@ class Body:
     point: Point
     mass: Scalar
     frame: ReferenceFrame | None = None
-    moments: tuple[Scalar, ...] = (Fraction(0),) * 6
+    moments: tuple[Scalar, ...] = (f.ZERO,) * 6
 
 
 def axis_index(axis: int | str | FrameVector) -> Axis:

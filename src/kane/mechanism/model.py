@@ -14,12 +14,13 @@ from fractions import Fraction
 from typing import Literal, TypeVar
 
 from kane.errors import UnknownNameError
+from kane.mechanism.formula import ZERO as NOTHING
 from kane.mechanism.formula import Scalar
 
 T = TypeVar("T", "Link", "Joint")
 Vector = tuple[Scalar, Scalar, Scalar]
 Axis = Literal[0, 1, 2]
-ZERO: Vector = (Fraction(0), Fraction(0), Fraction(0))
+ZERO: Vector = (NOTHING, NOTHING, NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class Inertia:
 
     mass: Scalar
     com: Vector = ZERO
-    moments: tuple[Scalar, Scalar, Scalar, Scalar, Scalar, Scalar] = (Fraction(0),) * 6
+    moments: tuple[Scalar, Scalar, Scalar, Scalar, Scalar, Scalar] = (NOTHING,) * 6
     axes: Placement = ()
     resolution: float = 0.0
     line: int | None = None
