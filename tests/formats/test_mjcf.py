@@ -230,6 +230,23 @@ def test_a_missing_mesh_does_not_matter_beside_an_inertial() -> None:
     assert read_mjcf(text).link("yoke").geometry[0].kind == "mesh"
 
 
+def test_missing_pictures_and_meshes_without_mass_do_not_matter() -> None:
+    """The inertia comes from a geom; what is only drawn, sensed or collided with may be lost."""
+    text = model(
+        f'<body name="yoke">{PAN}<geom name="g" size="0.1" mass="2" pos="0.1 0 0" material="paint"/>'
+        '<geom name="v" type="mesh" mesh="x" mass="0" material="paint"/>'
+        '<body name="beam">'
+        f'{J}<joint name="tilt" axis="0 1 0"/><geom name="w" type="mesh" mesh="x"/></body></body>',
+        '<asset><mesh name="x" file="none.stl"/><texture name="t" type="2d" file="none.png"/>'
+        '<material name="paint" texture="t"/></asset>',
+        '<contact><pair geom1="v" geom2="w"/></contact><sensor><distance geom1="v" geom2="w"/></sensor>',
+    )
+    inertia = read_mjcf(text).link("yoke").inertia
+    assert inertia is not None and inertia.mass == 2
+    assert inertia.com == (Fraction("0.1"), 0, 0)
+    assert f.number(inertia.moments[0]) == pytest.approx(0.4 * 2 * 0.1**2)  # a ball
+
+
 def test_nothing_is_printed_or_left_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

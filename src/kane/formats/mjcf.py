@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from kane.errors import FormatError, MissingExtraError, NumberError, UnsupportedError
-from kane.formats.mjcf_shapes import shapes
+from kane.formats.mjcf_shapes import leave_inertia, shapes
 from kane.formats.mjcf_values import angle, frames, in_radians, placement, rational, through, turns, vector
 from kane.formats.source import Source, content_of
 from kane.formats.urdf_parts import flatten_mimics
@@ -258,6 +258,7 @@ class _Reader:
     def _model(self) -> Any:
         if self.compiled is None:
             self.spec.compiler.fusestatic = False
+            leave_inertia(self.spec)
             try:
                 with warnings.catch_warnings(record=True) as said:
                     warnings.simplefilter("always")

@@ -1,7 +1,8 @@
-"""Shapes of MJCF geoms for drawing."""
+"""Shapes of MJCF geoms for drawing, and what to leave out where nothing is drawn."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,39 @@ def shapes(body: Any, snap: float) -> tuple[Geometry, ...]:
         except (KaneError, ValueError, ZeroDivisionError):
             continue
     return tuple(result)
+
+
+def leave_inertia(spec: Any) -> None:
+    """Take out of a specification what the inertia of its bodies does not need, in place, before it is compiled.
+
+    Textures, skins, convex hulls and meshes without mass take most of the time of compiling, and their files may be
+    missing: no reason to refuse a robot.
+    """
+    spec.compiler.discardvisual = False
+    for kind in (spec.sensors, spec.pairs, spec.skins):
+        _delete(spec, kind)
+    for item in (*spec.geoms, *spec.sites, *spec.tendons):
+        item.material = ""
+    _delete(spec, spec.materials)
+    _delete(spec, spec.textures)
+    _delete(spec, [g for body in spec.bodies for g in body.geoms if g.meshname and not _weighs(body, g)])
+    for geom in spec.geoms:
+        geom.contype = geom.conaffinity = 0  # hulls are made for collisions
+    used = {geom.meshname for geom in spec.geoms}
+    _delete(spec, [mesh for mesh in spec.meshes if mesh.name not in used])
+
+
+def _delete(spec: Any, items: Iterable[Any]) -> None:
+    for item in list(items):
+        spec.delete(item)
+
+
+def _weighs(body: Any, geom: Any) -> bool:
+    """True when a geom is part of its body's inertia."""
+    rule, groups = int(body.compiler.inertiafromgeom), body.compiler.inertiagrouprange
+    if body.id == 0 or rule == 0 or (rule == 2 and body.explicitinertial) or not groups[0] <= geom.group <= groups[1]:
+        return False
+    return bool(geom.density != 0 if np.isnan(geom.mass) else geom.mass != 0)
 
 
 def _shape(geom: Any, kind: str, snap: float) -> Geometry:
