@@ -91,7 +91,7 @@ class Lumper:
         base, ratio = primitive(value)
         if base not in self._splits:
             return [((base, self._family(base, ratio)), ratio)]
-        return [(b, r * ratio) for part in self._splits[base] for b, r in self._parts(part)]
+        return [found for part in self._splits[base] for found in self._parts(scale(part, ratio))]
 
     def __call__(self, elements: Sequence[Formed]) -> Lumped:
         """Constants named by falling magnitude, scaled so that all their multiples are whole."""

@@ -10,10 +10,13 @@ from typing import Any
 
 from kane.explicit.abbreviate import Abbreviated
 from kane.explicit.angles import Angle
+from kane.explicit.bodies import MOMENTS
 from kane.explicit.forms import Product
 from kane.explicit.lumping import Constant, Expression, Term
 from kane.explicit.model import ExplicitModel
 from kane.graph.program import OperationCounts
+from kane.kinematics.coordinates import find_coordinates
+from kane.kinematics.tree import build_tree
 
 
 def element_text(model: ExplicitModel, expression: Expression, short: bool = False) -> str:
@@ -198,6 +201,29 @@ def element_name(model: ExplicitModel, matrix: str, row: int, column: int) -> st
     return f"{matrix}[{row + 1},{column + 1}]"
 
 
+def legend(model: ExplicitModel) -> list[str]:
+    """Which joint each row is, and which links the numbers that this model named are of; no line for what is plain."""
+    plain = all(name == f"q{k + 1}" for k, name in enumerate(model.symbol_names))
+    rows = ", ".join(f"{k + 1} {name}" for k, name in enumerate(model.coordinates))
+    own = {p.name for p in model.mechanism.parameters}
+    named: dict[str, list[str]] = {"r": [], "h": []}
+    used = {atom.name for atom in model.atoms.atoms} - own
+    for k, node in enumerate(build_tree(model.mechanism, find_coordinates(model.mechanism)).nodes):
+        links = "+".join(at.link for at in node.links if model.mechanism.link(at.link).inertia is not None)
+        for kind, (first, moments) in {"r": ("r", "I"), "h": ("h", "J")}.items():
+            wanted = {f"{first}{x}{k + 1}" for x in "xyz"} | {f"{moments}{m}{k + 1}" for m in MOMENTS}
+            if wanted & used:
+                named[kind].append(f"{k + 1} {links}")
+    lines = [] if plain else [f"rows: {rows}"]
+    if named["r"]:
+        lines.append(f"links: {', '.join(named['r'])}: m mass, r mass centre, I moments about it, axes of the link")
+    if named["h"]:
+        lines.append(
+            f"bodies: {', '.join(named['h'])}: m mass, h first moment, J moments about the origin, axes of the joint"
+        )
+    return lines
+
+
 def page(model: ExplicitModel, short: bool = True) -> str:
     """A page of readable equations: the constants with formulas and values, then the elements that are not zero."""
     lines = [
@@ -205,6 +231,7 @@ def page(model: ExplicitModel, short: bool = True) -> str:
         f"{len(model.inertia_constants)} inertial constants (rank {model.rank}), "
         f"{len(model.gravity_constants)} gravitational",
         "elements by row and column; c2 = cos(q2), s23 = sin(q2 + q3); B[i,jk] multiplies qd_j qd_k",
+        *legend(model),
         "",
     ]
     for c in model.constants:
