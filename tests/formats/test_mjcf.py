@@ -253,6 +253,8 @@ def test_nothing_is_printed_or_left_behind(
     monkeypatch.chdir(tmp_path)
     refused("<mujoco><worldbody><body pos='nan 0 0'/></worldbody></mujoco>", NumberError)
     read_mjcf(MODELS["inertia from geoms"])
+    old = read_mjcf(model(arm(PAN), '<compiler settotalmass="3"/>'))  # MuJoCo warns that this is going
+    assert any("settotalmass" in note.text for note in old.report.of("ignored"))
     assert capfd.readouterr() == ("", "")
     assert not list(tmp_path.iterdir())
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal
@@ -13,7 +12,7 @@ import numpy as np
 
 from kane.errors import FormatError, MissingExtraError, NumberError, UnsupportedError
 from kane.formats.mjcf_shapes import leave_inertia, shapes
-from kane.formats.mjcf_values import angle, frames, in_radians, placement, rational, through, turns, vector
+from kane.formats.mjcf_values import angle, frames, heard, in_radians, placement, rational, through, turns, vector
 from kane.formats.source import Source, content_of
 from kane.formats.urdf_parts import flatten_mimics
 from kane.formats.xml import Element, parse_xml
@@ -64,19 +63,21 @@ def read_mjcf(source: Source, *, snap: float = 1e-11, constraints: Literal["refu
         ) from None
     data, file = content_of(source)
     _screen(parse_xml(data, file), file)
+    said: list[str] = []
     try:
-        if file is not None and file.lower().endswith(".xml"):
-            spec = mujoco.MjSpec.from_file(file)
-        else:  # MuJoCo opens files by their suffix only
-            spec = mujoco.MjSpec.from_string(data.decode("utf-8-sig") if isinstance(data, bytes) else data)
-            spec.modelfiledir = os.path.dirname(file or "")
+        with heard(said):
+            if file is not None and file.lower().endswith(".xml"):
+                spec = mujoco.MjSpec.from_file(file)
+            else:  # MuJoCo opens files by their suffix only
+                spec = mujoco.MjSpec.from_string(data.decode("utf-8-sig") if isinstance(data, bytes) else data)
+                spec.modelfiledir = os.path.dirname(file or "")
     except (ValueError, UnicodeDecodeError) as error:
         found = _LINE.search(str(error))
         raise FormatError(
             f"MuJoCo does not read the file: {' '.join(str(error).split())}.", file=file,
             line=int(found[1]) if found else None, remedy="Correct it there.",
         ) from None  # fmt: skip
-    reader = _Reader(spec, file, snap, constraints == "ignore")
+    reader = _Reader(spec, file, snap, constraints == "ignore", said=said)
     reader.bodies()
     return reader.finish()
 
@@ -114,6 +115,7 @@ class _Reader:
     notes: list[Note] = field(default_factory=list)
     names: dict[int, str] = field(default_factory=dict)
     compiled: Any = None
+    said: list[str] = field(default_factory=list)
 
     def note(self, kind: str, text: str, name: str = "", line: int | None = None) -> None:
         self.notes.append(Note(kind, text, name, line))
@@ -260,11 +262,8 @@ class _Reader:
             self.spec.compiler.fusestatic = False
             leave_inertia(self.spec)
             try:
-                with warnings.catch_warnings(record=True) as said:
-                    warnings.simplefilter("always")
+                with heard(self.said):
                     self.compiled = self.spec.compile()
-                for warning in said:
-                    self.note("ignored", f"MuJoCo warns: {warning.message}")
             except ValueError as error:
                 raise FormatError(
                     f"MuJoCo cannot compute the inertia of geoms: {' '.join(str(error).split())}.", file=self.file,
@@ -323,6 +322,8 @@ class _Reader:
 
     def finish(self) -> Mechanism:
         self._equalities()
+        for text in dict.fromkeys(self.said):
+            self.note("ignored", f"MuJoCo warns: {' '.join(text.split())}")
         check_tree(self.links, self.joints, self.file)
         joints = flatten_mimics(self.joints, self.file)
         self.note("defaulted", "coordinates are MuJoCo's qpos in radians; ref is the value in the drawn pose")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +19,22 @@ from kane.mechanism.joints import about
 from kane.mechanism.model import Axis, Move, Placement, QuaternionTurn, Translate, Turn, Vector
 
 _AXIS: dict[str, Axis] = {"x": 0, "y": 1, "z": 2}
+
+
+@contextmanager
+def heard(said: list[str]) -> Iterator[None]:
+    """What MuJoCo warns of, collected: it would print it and write a file into the working folder."""
+    import mujoco
+
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(said.append)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+        said += [str(warning.message) for warning in caught]
+    finally:
+        mujoco.set_mju_user_warning(before)
 
 
 def rational(value: float) -> Fraction:

@@ -145,7 +145,7 @@ def compare_pinocchio(
     e = {key: np.array([row[key] for row in rows]) for key in rows[0]}
     made = [
         check(f"pinocchio: {task}", error, DERIVATIVE_TOLERANCE if "derivatives" in task else TOLERANCE)
-        for task, error in _errors(f, s, e).items()
+        for task, error in task_errors(f, s, e).items()
     ]
     for frame, table in (frames or {}).items():
         made += _frame_checks(r, frame, Functions(table), s)
@@ -183,7 +183,7 @@ def _product(M: Array, x: Array) -> Array:
     return result
 
 
-def _errors(f: Functions, s: Mapping[str, Array], e: Mapping[str, Array]) -> dict[str, float]:
+def task_errors(f: Functions, s: Mapping[str, Array], e: Mapping[str, Array]) -> dict[str, float]:
     """Errors by task against the largest term of each state; accelerations by the force they leave over.
 
     Component by component it would show the angles that reading snaps to multiples of pi/12 (by 1e-11 rad).
