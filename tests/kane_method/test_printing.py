@@ -8,6 +8,7 @@ import pytest
 from kane.equations.projection import kane_equations
 from kane.equations.steps import expression, terms_of, work_out
 from kane.equations.terms import Terms
+from kane.kinematics.points import velocities
 from kane.mechanism.builder import System, dot
 from kane.robots import bundled
 
@@ -41,8 +42,8 @@ def test_formulas_read_back(build):
     e = kane_equations(built.mechanism() if isinstance(built, System) else built)
     t = terms_of(e)
     refs = [*e.inertia, *e.active, *e.residual]
-    for station in e.points.stations:
-        refs += station.vel
+    for velocity in velocities(e.points):
+        refs += velocity
     for ref in refs:
         text = t.text(ref)
         assert "where" in text or e.graph.sub(expression(e, text), ref) < 2, text
@@ -63,7 +64,7 @@ def test_books_forms():
 def test_abbreviations_are_used():
     e = kane_equations(rp().mechanism())
     t = terms_of(e, {"xB": "LP + q2 - L/2"})
-    velocity = e.points.stations[e.points.station("B*")].vel
+    velocity = velocities(e.points)[e.points.station("B*")]
     assert "xB*u1" in [t.text(x).replace("u1*xB", "xB*u1") for x in velocity]
 
 

@@ -21,11 +21,11 @@ def activities(e: Equations) -> dict[str, Ref]:
 def activity(e: Equations, applied: Applied) -> Ref:
     """A = v . F (eq. 6.3) of what a load applies."""
     p, g = e.points, e.graph
-    power = g.zero
+    power, vel = g.zero, pt.velocities(p)
     for push in applied:
         s = p.stations[push.station]
         if push.force:
-            power = g.add(power, v.dot(g, pt.gather(p, push.force, s.held), s.vel))
+            power = g.add(power, v.dot(g, pt.gather(p, push.force, s.held), vel[push.station]))
         if push.torque:
             power = g.add(power, v.dot(g, pt.gather(p, push.torque, push.axes), p.axes[push.axes].w))
     return power
@@ -39,9 +39,9 @@ def inertia_activity(e: Equations) -> Ref:
 def kinetic_energy(e: Equations) -> Ref:
     """K = sum of m v . v / 2 + w . I w / 2, rotors included, beams not."""
     p, g = e.points, e.graph
-    double = g.zero
+    double, velocities = g.zero, pt.velocities(p)
     for body in p.bodies:
-        vel, w = p.stations[body.station].vel, p.axes[body.axes].w
+        vel, w = velocities[body.station], p.axes[body.axes].w
         double = g.add(double, g.mul(body.mass, v.dot(g, vel, vel)))
         double = g.add(double, v.dot(g, w, v.sym_apply(g, body.moments, w)))
     half = g.mul(g.number(Fraction(1, 2)), double)

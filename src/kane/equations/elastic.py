@@ -41,7 +41,8 @@ def beam_motion(p: Points, m: Measures, beam: Beam, origin_acceleration: Vec) ->
     for name in (*beam.coordinates, *beam.axial_coordinates):
         if name not in p.symbols.by_name:
             raise InputError(f"Beam {beam.name!r} uses the coordinate {name!r}, which is not declared.", name=name)
-    station = p.stations[p.station(beam.link)]
+    place = p.station(beam.link)
+    station = p.stations[place]
     w = p.axes[station.axes].w
     length = m.scalar(beam.length)
     x, y = v.unit(0), v.unit(beam.axis)
@@ -55,7 +56,7 @@ def beam_motion(p: Points, m: Measures, beam: Beam, origin_acceleration: Vec) ->
             for l in range(k, len(q)):
                 product = g.mul(half, g.mul(q[k], q[l]))
                 arms.append(v.scale(g, g.neg(product if k == l else g.add(product, product)), x))
-    velocity = [pt.express(p, station.vel, station.held, station.axes)]
+    velocity = [pt.express(p, pt.velocities(p)[place], station.held, station.axes)]
     acceleration = [pt.express(p, origin_acceleration, station.held, station.axes)]
     for arm in arms:
         vel = _derivative(p, w, arm)

@@ -127,7 +127,7 @@ def task_program(e: Equations, frame: str) -> Program:
     g, p = e.graph, e.points
     k = p.station(frame)
     axes = p.stations[k].axes
-    twist = [*pt.express(p, p.axes[axes].w, axes, 0), *pt.express(p, p.stations[k].vel, p.stations[k].held, 0)]
+    twist = [*pt.express(p, p.axes[axes].w, axes, 0), *pt.express(p, pt.velocities(p)[k], p.stations[k].held, 0)]
     jac, _ = task_jacobian(e, twist)
     still = dict.fromkeys(p.symbols.udot, g.zero)
     alpha = pt.express(p, e.accelerations.alpha[axes], axes, 0)

@@ -23,7 +23,7 @@ from kane.kinematics.linear import affine
 from kane.kinematics.measures import Measures, check_velocities
 from kane.kinematics.points import Points, place_points, speed_symbols
 from kane.kinematics.vectors import Vec
-from kane.kinematics.walk import Partials, PlacedBody
+from kane.kinematics.walk import PlacedBody
 from kane.mechanism import loads as ld
 from kane.mechanism.beams import Beam
 from kane.mechanism.model import Mechanism
@@ -114,7 +114,8 @@ def accelerations(p: Points) -> Accelerations:
             alpha.append(v.ZERO)
             continue
         x, y, z = pt.time_derivative(p, a.rate)
-        alpha.append(v.add(g, a.step.into(g, alpha[a.base]), (x, y, z), v.cross(g, a.w, a.rate)))
+        whole = v.add(g, a.step.into(g, alpha[a.base]), (x, y, z)) if max(alpha[a.base]) > 1 else (x, y, z)
+        alpha.append(v.add(g, whole, v.cross(g, a.w, a.rate)) if a.w != a.rate else whole)
     acc: list[Vec] = []
     for s in p.stations:
         if s.parent < 0:
@@ -123,11 +124,12 @@ def accelerations(p: Points) -> Accelerations:
             acc.append(pt.express(p, acc[s.parent], p.stations[s.parent].held, s.held))
         else:
             w = p.axes[s.axes].w
-            x, y, z = pt.time_derivative(p, s.rate)
-            coriolis = v.cross(g, w, s.rate)
             inner = v.cross(g, w, v.cross(g, w, s.shift))
-            turned = v.cross(g, alpha[s.axes], s.shift)
-            own = v.add(g, (x, y, z), coriolis, coriolis, turned, inner)
+            own = v.add(g, v.cross(g, alpha[s.axes], s.shift), inner)
+            if max(s.rate) > 1:
+                x, y, z = pt.time_derivative(p, s.rate)
+                coriolis = v.cross(g, w, s.rate)
+                own = v.add(g, (x, y, z), coriolis, coriolis, own)
             acc.append(v.add(g, acc[s.parent], pt.express(p, own, s.axes, s.held)))
     return Accelerations(tuple(alpha), tuple(acc))
 
@@ -163,26 +165,29 @@ def gather_forces(p: Points, forces: Mapping[int, Vec], torques: Mapping[int, Ve
     force, torque = dict(forces), dict(torques)
     total: list[Ref] = [0] * len(s.u)
     for k in reversed(range(1, len(p.stations))):
-        station = p.stations[k]
-        if k not in force:
+        effort = force.get(k)
+        if effort is None:
             continue
-        parent = p.stations[station.parent]
-        _into(g, force, station.parent, pt.express(p, force[k], station.held, parent.held))
+        station = p.stations[k]
+        if station.parent:
+            parent = p.stations[station.parent]
+            _into(g, force, station.parent, pt.express(p, effort, station.held, parent.held))
         if station.shift is not None:
-            own = pt.express(p, force[k], station.held, station.axes)
-            _add_powers(g, total, station.partials, own)
-            _into(g, torque, station.axes, v.cross(g, station.shift, own))
+            own = pt.express(p, effort, station.held, station.axes)
+            for r, partial in station.partials:
+                total[r] = g.add(total[r], g.dot(partial, own))
+            if station.axes:
+                _into(g, torque, station.axes, v.cross(g, station.shift, own))
     for k in reversed(range(1, len(p.axes))):
+        effort = torque.get(k)
         axes = p.axes[k]
-        if k in torque and axes.step is not None:
-            _add_powers(g, total, axes.partials, torque[k])
-            _into(g, torque, axes.base, axes.step.out(g, torque[k]))
+        if effort is None or axes.step is None:
+            continue
+        for r, partial in axes.partials:
+            total[r] = g.add(total[r], g.dot(partial, effort))
+        if axes.base:
+            _into(g, torque, axes.base, axes.step.out(g, effort))
     return tuple(total)
-
-
-def _add_powers(g: Graph, total: list[Ref], partials: Partials, effort: Vec) -> None:
-    for r, partial in partials:
-        total[r] = g.add(total[r], g.dot(partial, effort))
 
 
 def project(p: Points, applied: Applied) -> tuple[Ref, ...]:
@@ -222,29 +227,33 @@ def bias(e: Equations) -> list[Ref]:
 
 
 def mass_and_bias(e: Equations) -> tuple[list[list[Ref]], list[Ref]]:
-    """M (n, n) and bias (n) of M udot + bias = F; M is symmetric, so that only its lower half is worked out."""
-    g, n = e.graph, len(e.inertia)
-    outward = speeds_outward(e.points)
-    udot = e.points.symbols.udot
-    constant, slopes = affine(g, [e.inertia[r] for r in outward], [udot[r] for r in outward], triangle=True)
+    """M (n, n) and bias (n) of M udot + bias = F.
+
+    M is symmetric, so that only its lower half is worked out; but for beams whose terms of second order are left out.
+    """
+    g, n, udot = e.graph, len(e.inertia), e.points.symbols.udot
+    order = speeds_outward(e.points)
+    symmetric = not any(isinstance(load, Beam) and load.truncated for load in e.points.mechanism.loads)
+    constant, slopes = affine(g, [e.inertia[r] for r in order], [udot[r] for r in order], triangle=symmetric)
     matrix: list[list[Ref]] = [[0] * n for _ in range(n)]
     rest: list[Ref] = [0] * n
-    for i, r in enumerate(outward):
+    for i, r in enumerate(order):
         rest[r] = g.neg(constant[i])
         for j, c in slopes[i].items():
-            if j <= i:
-                matrix[r][outward[j]] = matrix[outward[j]][r] = g.neg(c)
+            if j <= i or not symmetric:
+                matrix[r][order[j]] = g.neg(c)
+                if symmetric:
+                    matrix[order[j]][r] = g.neg(c)
     return matrix, rest
 
 
 def speeds_outward(p: Points) -> list[int]:
-    """The speeds in the order in which they are met from the root to the tips."""
+    """The speeds in the order in which they are met from the root to the tips: those of turns, then those of slides.
+
+    A slide's row is a component of a force that the turns' rows need anyway; its column would be work for all of them.
+    """
     found: dict[int, None] = {}
-    walked = 0
-    for station in p.stations:
-        for axes in p.axes[walked : station.axes + 1]:
-            found.update((r, None) for r, _ in axes.partials)
-        walked = max(walked, station.axes + 1)
-        found.update((r, None) for r, _ in station.partials)
+    for partials in (*(a.partials for a in p.axes), *(s.partials for s in p.stations)):
+        found.update((r, None) for r, _ in partials)
     found.update(dict.fromkeys(range(len(p.symbols.u))))
     return list(found)

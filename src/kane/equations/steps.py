@@ -191,7 +191,8 @@ def _points(p: Points) -> dict[str, int]:
     result = {n: p.station(n) for n in joints if n not in frames and not _only_turned(joints[n])}
     taken = set(result.values())
     result |= {f"{b.link}*": b.station for b in p.bodies if b.station not in taken}
-    return {n: k for n, k in result.items() if any(x > 1 for x in p.stations[k].vel)}
+    velocities = pt.velocities(p)
+    return {n: k for n, k in result.items() if max(velocities[k]) > 1}
 
 
 def _vectors(p: Points, t: Terms, values: Mapping[str, Mixed]) -> tuple[tuple[str, ...], ...]:

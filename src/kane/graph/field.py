@@ -18,6 +18,7 @@ from hashlib import blake2b
 SMOOTH = 5040  # angles may be divided by its divisors and stay exact
 _DEFAULT_PRIME = 1104098321633239358243516159  # 90 bits, p + 1 divisible by 48 * SMOOTH; see tests/graph/test_field.py
 _RADIAN_UNIT = 10**18
+_BLANK = blake2b(digest_size=24)
 
 
 def is_prime(n: int, rounds: int = 24) -> bool:
@@ -88,10 +89,14 @@ class Field:
 
     def symbol(self, name: str) -> int:
         """hash("symbol", name), sooner."""
-        return self._hash(f"({self.seed}, ('symbol', {name!r}))")
+        digest = _BLANK.copy()
+        digest.update(f"({self.seed}, ('symbol', {name!r}))".encode())
+        return int.from_bytes(digest.digest(), "little") % self.prime
 
     def _hash(self, text: str) -> int:
-        return int.from_bytes(blake2b(text.encode(), digest_size=24).digest(), "little") % self.prime
+        digest = _BLANK.copy()
+        digest.update(text.encode())
+        return int.from_bytes(digest.digest(), "little") % self.prime
 
     def number(self, value: Fraction) -> int:
         """The residue of a rational number."""
@@ -106,7 +111,7 @@ class Field:
 
     def angle_symbol(self, name: object) -> int:
         """The exponent of a free angle, divisible by SMOOTH so that simple fractions of it stay exact."""
-        return self.hash("angle", name) // SMOOTH * SMOOTH
+        return self._hash(f"({self.seed}, ('angle', {name!r}))") // SMOOTH * SMOOTH
 
     def scaled_angle(self, exponent: int, factor: Fraction) -> int | None:
         """The exponent of factor * angle, or None when the fraction is outside SMOOTH."""

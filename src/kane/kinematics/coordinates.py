@@ -75,12 +75,13 @@ def find_coordinates(mechanism: Mechanism) -> Coordinates:
             continue
         kind = joint_type(joint)
         own, rates = kind.coordinates(joint), kind.speeds(joint)
-        given = kind.angles or _angles(joint, own)
-        for n, a in zip(own, given, strict=True):
-            angle.setdefault(n, a)
+        formulas: tuple[f.Formula, ...] = ()
         rate.update(dict.fromkeys(rates))
-        formulas = tuple([f.name(n) for n in own])
-        values.update(zip(own, formulas, strict=True))
+        if own:
+            for n, a in zip(own, kind.angles or _angles(joint, own), strict=True):
+                angle.setdefault(n, a)
+            formulas = tuple([f.name(n) for n in own])
+            values.update(zip(own, formulas, strict=True))
         for move in kind.moves(joint, formulas, rates):
             if isinstance(move, QuaternionTurn) and move.speeds is not None:
                 quaternions.append((tuple(str(n) for n in move.quaternion), move.speeds))

@@ -87,12 +87,16 @@ def affine(
         x, y = rest.get(a >> 1, a & ~1) ^ (a & 1), rest.get(b >> 1, b & ~1) ^ (b & 1)
         if op == "add":
             i, j = a & 1, b & 1
-            rest[node] = add(x, y)
             total = {k: c ^ i for k, c in p.items() if k <= row} if p else {}
             for k, c in (q or {}).items():
                 if k <= row:
-                    total[k] = add(total[k], c ^ j) if k in total else c ^ j
-            slopes[node] = {k: c for k, c in total.items() if c > 1} if p and q else total
+                    if k not in total:
+                        total[k] = c ^ j
+                    elif (both := add(total[k], c ^ j)) > 1:
+                        total[k] = both
+                    else:
+                        del total[k]
+            slopes[node], rest[node] = total, add(x, y)
         elif op == "mul" and (p is None or q is None):
             if p is None:
                 p, x, y, a = q, y, x, b
@@ -147,9 +151,8 @@ def _last_rows(g: Graph, order: Sequence[int], refs: Sequence[Ref]) -> dict[int,
     for node in reversed(order):
         row = last[node]
         for a in g.args[node]:
-            a >>= 1
-            if a in last and last[a] < row:
-                last[a] = row
+            if last.get(a >> 1, row) < row:
+                last[a >> 1] = row
     return last
 
 

@@ -7,7 +7,7 @@ needs no term of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kane.graph.arena import Graph, Ref
@@ -65,7 +65,7 @@ class Kinematics:
 
     def scalar(self, value: Scalar) -> Ref:
         """The reference of a scalar of the description."""
-        return resolve(self.graph, self.mechanism, self.symbols, self.parameters, value)
+        return resolver(self.graph, self.mechanism, self.symbols, self.parameters)(value)
 
     def steps(self, placement: Placement) -> tuple[Step, ...]:
         """The steps of fixed moves."""
@@ -75,8 +75,10 @@ class Kinematics:
         return make_step(self.graph, move, self.scalar, self.symbols)
 
 
-def resolve(graph: Graph, mechanism: Mechanism, symbols: Symbols, free: Sequence[str], value: Scalar) -> Ref:
-    """A scalar in the graph: coordinates, time, parameters that stay symbols (`free`), others by their value."""
+def resolver(
+    graph: Graph, mechanism: Mechanism, symbols: Symbols, free: Sequence[str]
+) -> Callable[[Scalar], Ref]:
+    """Scalars in the graph: coordinates, time, parameters that stay symbols (`free`), others by their value."""
     values = {p.name: p.value for p in mechanism.parameters}
 
     def name(text: str) -> Ref:
@@ -89,7 +91,7 @@ def resolve(graph: Graph, mechanism: Mechanism, symbols: Symbols, free: Sequence
             return graph.symbol(text, "parameter")
         return graph.number(known)
 
-    return f.build(value, graph, name)
+    return lambda value: f.build(value, graph, name)
 
 
 def make_step(graph: Graph, move: Move, scalar: object, symbols: Symbols) -> Step | None:
@@ -150,9 +152,7 @@ def derive_kinematics(mechanism: Mechanism, parameters: Sequence[str] = (), grap
     else:
         symbols = make_symbols(graph, coordinates)
 
-    def scalar(s: Scalar) -> Ref:
-        return resolve(graph, mechanism, symbols, free, s)
-
+    scalar = resolver(graph, mechanism, symbols, free)
     gx, gy, gz = (scalar(s) for s in mechanism.gravity)
     floating = {names for group, _, _ in coordinates.positions for names in group} if not mechanism.speeds else set()
     motions = []

@@ -209,6 +209,19 @@ def derivative_in_n(p: Points, vector: Mapping[int, Vec]) -> Mixed:
     return _nonzero(result)
 
 
+def velocities(p: Points) -> tuple[Vec, ...]:
+    """The velocity in N of every station, components in the axes in which it is held."""
+    g = p.graph
+    result = [v.ZERO]
+    for s in p.stations[1:]:
+        base = express(p, result[s.parent], p.stations[s.parent].held, s.held)
+        if s.shift is not None:
+            own = v.add(g, s.rate, v.cross(g, p.axes[s.axes].w, s.shift))
+            base = v.add(g, base, express(p, own, s.axes, s.held))
+        result.append(base)
+    return tuple(result)
+
+
 def velocity(p: Points, station: int) -> Mixed:
     """The velocity in N of a station's point, as pieces: sum of rate + w x piece."""
     return derivative_in_n(p, position(p, station))

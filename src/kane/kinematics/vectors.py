@@ -25,11 +25,16 @@ def unit(axis: Axis) -> Vec:
     return (2 * (axis == 0), 2 * (axis == 1), 2 * (axis == 2))
 
 
-def add(g: Graph, *vectors: Vec) -> Vec:
+def add(g: Graph, first: Vec, *others: Vec) -> Vec:
     add_ = g.add
-    x, y, z = vectors[0]
-    for a, b, c in vectors[1:]:
-        x, y, z = add_(x, a) if a > 1 else x, add_(y, b) if b > 1 else y, add_(z, c) if c > 1 else z
+    x, y, z = first
+    for a, b, c in others:
+        if a > 1:
+            x = add_(x, a) if x > 1 else a
+        if b > 1:
+            y = add_(y, b) if y > 1 else b
+        if c > 1:
+            z = add_(z, c) if z > 1 else c
     return (x, y, z)
 
 
@@ -57,12 +62,16 @@ def cross(g: Graph, a: Vec, b: Vec) -> Vec:
     b0, b1, b2 = b
     if (a0 < 2 and a1 < 2 and a2 < 2) or (b0 < 2 and b1 < 2 and b2 < 2):
         return ZERO
-    mul, add_ = g.mul, g.add
-    return (
-        add_(mul(a1, b2), mul(a2, b1) ^ 1),
-        add_(mul(a2, b0), mul(a0, b2) ^ 1),
-        add_(mul(a0, b1), mul(a1, b0) ^ 1),
-    )
+    return (_cross(g, a1, b2, a2, b1), _cross(g, a2, b0, a0, b2), _cross(g, a0, b1, a1, b0))
+
+
+def _cross(g: Graph, a: Ref, b: Ref, c: Ref, d: Ref) -> Ref:
+    """a b - c d; most of what mechanisms have is zero."""
+    if c < 2 or d < 2:
+        return g.mul(a, b) if a > 1 and b > 1 else 0
+    if a < 2 or b < 2:
+        return g.mul(c, d) ^ 1
+    return g.add(g.mul(a, b), g.mul(c, d) ^ 1)
 
 
 def apply(g: Graph, m: Mat, v: Vec) -> Vec:
@@ -140,10 +149,12 @@ class SimpleRotation:
 
     def _plane(self, g: Graph, a: Ref, b: Ref, s: Ref) -> tuple[Ref, Ref]:
         """(c a + s b, c b - s a)."""
-        if a < 2 and b < 2:
-            return a, b
-        c, mul, add_ = self.cos, g.mul, g.add
-        return add_(mul(c, a), mul(s, b)), add_(mul(c, b), mul(s, a) ^ 1)
+        c, mul = self.cos, g.mul
+        if a < 2:
+            return (a, b) if b < 2 else (mul(s, b), mul(c, b))
+        if b < 2:
+            return mul(c, a), g.neg(mul(s, a))
+        return g.add(mul(c, a), mul(s, b)), g.add(mul(c, b), mul(s, a) ^ 1)
 
     def sym_out(self, g: Graph, t: Sym) -> Sym:
         """A symmetric tensor in the axes before the turn: 8 multiplications, 8 additions.

@@ -44,7 +44,7 @@ class Axes:
 class Station:
     """A point with a set of axes: after a translation (`shift` in these axes, with its rate) or a turn (None).
 
-    vel: velocity in N of the point, components in the axes `held`, which are these or their base.  partials: see Axes.
+    held: the axes, these or their base, along which its velocity and acceleration are worked out.  partials: see Axes.
     """
 
     parent: int
@@ -52,7 +52,6 @@ class Station:
     held: int
     shift: Vec | None
     rate: Vec
-    vel: Vec
     partials: Partials = ()
 
 
@@ -71,9 +70,9 @@ class Walk:
     """The arena of a walk: axes and stations made so far."""
 
     def __init__(self, graph: Graph, mechanism: Mechanism, symbols: Symbols, free: tuple[str, ...], root: str) -> None:
-        self.g, self.mechanism, self.symbols, self.free = graph, mechanism, symbols, free
+        self.g, self.symbols, self._free = graph, symbols, frozenset(free)
         self.axes = [Axes(root, -1, None, None, 0, v.ZERO, v.ZERO)]
-        self.stations = [Station(-1, 0, 0, v.ZERO, v.ZERO, v.ZERO)]
+        self.stations = [Station(-1, 0, 0, v.ZERO, v.ZERO)]
         self.direction = rate_direction(graph, symbols)
         self._turns: dict[tuple[object, ...], int] = {}
         self._known: dict[tuple[object, ...], int] = {}
@@ -99,7 +98,7 @@ class Walk:
             value = self._values.get(text)
             if text == "t":
                 known = self.g.symbol("t")
-            elif value is None or text in self.free:
+            elif value is None or text in self._free:
                 known = self.g.symbol(text, "parameter")
             else:
                 known = self.g.number(value)
@@ -142,11 +141,9 @@ class Walk:
             if level[a >> 1] == STATE or level[b >> 1] == STATE or level[c >> 1] == STATE:
                 x, y, z = forward(g, by, self.direction)
                 rate = (x, y, z)
-            own = v.add(g, rate, v.cross(g, self.axes[s.axes].w, by))
-            vel = v.add(g, s.vel, express_between(g, self.axes, own, s.axes, s.held))
             self._known[key] = len(self.stations)
             partials = partials_of(g, rate, self._speeds)
-            self.stations.append(Station(station, s.axes, s.held, by, rate, vel, partials))
+            self.stations.append(Station(station, s.axes, s.held, by, rate, partials))
         return self._known[key]
 
     def _turn(self, station: int, after: int, held: int) -> int:
@@ -155,9 +152,8 @@ class Walk:
             return station
         key = (station, "turn", after, held)
         if key not in self._known:
-            vel = express_between(self.g, self.axes, s.vel, s.held, held)
             self._known[key] = len(self.stations)
-            self.stations.append(Station(station, after, held, None, v.ZERO, vel))
+            self.stations.append(Station(station, after, held, None, v.ZERO))
         return self._known[key]
 
     def _axes(self, before: int, move: Turn | QuaternionTurn, name: str) -> int:
@@ -183,14 +179,15 @@ class Walk:
         if key in self._turns:
             return self._turns[key]
         turn = SimpleRotation(move.axis, g.cos(angle), g.sin(angle))
-        (speed,) = forward(g, [angle], self.direction)
-        rate = v.scale(g, speed, v.unit(move.axis))
+        (speed,) = forward(g, (angle,), self.direction)
+        rate = (speed * (move.axis == 0), speed * (move.axis == 1), speed * (move.axis == 2))
         return self._new(key, name, base, turn, move.axis, angle, rate)
 
     def _new(
         self, key: tuple[object, ...], name: str, base: int, step: Rotation, axis: Axis | None, angle: Ref, rate: Vec
     ) -> int:
-        w = v.add(self.g, step.into(self.g, self.axes[base].w), rate)
+        carried = self.axes[base].w
+        w = v.add(self.g, step.into(self.g, carried), rate) if max(carried) > 1 else rate
         partials = partials_of(self.g, rate, self._speeds)
         self._turns[key] = len(self.axes)
         self.axes.append(Axes(name, base, step, axis, angle, rate, w, partials))
@@ -199,16 +196,20 @@ class Walk:
 
 def partials_of(g: Graph, rate: Vec, speeds: dict[int, int]) -> Partials:
     """d rate / d u_r for the speeds (node -> r) that a rate depends on: its partial velocities."""
-    if rate == v.ZERO:
+    moving = [k for k in (0, 1, 2) if rate[k] > 1]
+    if not moving:
         return ()
-    seen = {ref >> 1 for ref in rate}
-    stack = list(seen)
+    if len(moving) == 1 and rate[moving[0]] >> 1 in speeds:  # one speed along one axis
+        ((k, ref),) = ((k, rate[k]) for k in moving)
+        along = v.unit(k)  # type: ignore[arg-type]
+        return ((speeds[ref >> 1], v.neg(along) if ref & 1 else along),)
+    seen = {ref >> 1 for ref in rate if ref > 1}
+    stack = [node for node in seen if node not in speeds]
     for node in stack:
-        if node not in speeds:
-            for a in g.args[node]:
-                if a >> 1 not in seen and g.level[a >> 1] == STATE:
-                    seen.add(a >> 1)
-                    stack.append(a >> 1)
+        for a in g.args[node]:
+            if a >> 1 not in seen and g.level[a >> 1] == STATE:
+                seen.add(a >> 1)
+                stack.append(a >> 1)
     result = []
     for r, node in sorted((speeds[node], node) for node in seen if node in speeds):
         x, y, z = forward(g, rate, {2 * node: g.one})

@@ -272,4 +272,5 @@ def gram(beam: Beam) -> Array:
         inner = shortenings(beam.shapes, x)
         rows += [inner[:, k, l] for k in range(n) for l in range(k, n)]
     b = np.array(rows)
-    return np.asarray((b * w) @ b.T)
+    product = (b * w) @ b.T
+    return np.asarray((product + product.T) / 2)  # symmetric to the last digit
