@@ -5,7 +5,7 @@
 Wants g++, and in this environment pinocchio (`pin`), casadi, and the headers of Boost and Eigen where pinocchio's
 wheel does not bring them (wheels cmeel-boost and cmeel-eigen; --include FOLDER for others).  The program that makes the
 graphs takes g++ some minutes and is kept in DIR/.. for the next robot; each robot then takes seconds.  Fixed base;
-revolute, continuous and prismatic joints.
+revolute, continuous and prismatic joints.  The same for vectors of states is made from that C code by vectors.py.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import argparse
 import subprocess
 import sys
 from pathlib import Path
+
+import vectors  # beside this file
 
 HERE = Path(__file__).parent
 # pinocchio's joint variants are longer than Boost's precompiled lists
@@ -99,6 +101,7 @@ def main() -> None:
         sources = [str(folder / f"{name}.c"), "-o", str(folder / f"{name}.so"), "-lm"]
         subprocess.run(["gcc", "-O3", "-march=native", "-fPIC", "-shared", *sources], check=True)
         print(folder / f"{name}.so")
+    vectors.build(folder)
 
 
 if __name__ == "__main__":

@@ -107,6 +107,45 @@ class CasadiFunction:
         return tuple(out.copy() for out in self.outputs)
 
 
+@dataclass(frozen=True, slots=True)
+class VectorFunction:
+    """A function `void f(long long groups, const double *in, double *out)` (benchmarks/peers/vectors.py) and its data.
+
+    Groups of `width` states; in each the elements of all inputs, or outputs, every one `width` values side by side.
+    """
+
+    run: Callable[[], None]
+    given: Array
+    results: Array
+    keep: Any
+
+    def __call__(self) -> None:
+        self.run()
+
+
+def vector_function(path: str, name: str, inputs: Sequence[Array], outputs: int) -> VectorFunction:
+    """The function for all rows of the inputs, whose number is a multiple of its width."""
+    library = ctypes.CDLL(path)
+    width = int(getattr(library, f"{name}_width")())
+    groups = len(inputs[0]) // width
+    rows = np.concatenate([a[: groups * width] for a in inputs], axis=1)
+    given = aligned((groups, rows.shape[1], width))
+    given[...] = rows.reshape(groups, width, -1).transpose(0, 2, 1)
+    results = aligned((groups, outputs, width))
+    address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
+    call = ctypes.PYFUNCTYPE(None, ctypes.c_longlong, ctypes.c_void_p, ctypes.c_void_p)(address)
+    given_at, results_at = given.ctypes.data, results.ctypes.data
+    return VectorFunction(lambda: call(groups, given_at, results_at), given, results, library)
+
+
+def aligned(shape: tuple[int, ...]) -> Array:
+    """Zeros from a multiple of 64 bytes on."""
+    size = int(np.prod(shape))
+    room = np.zeros(size + 8)
+    start = -room.ctypes.data % 64 // 8
+    return room[start : start + size].reshape(shape)
+
+
 def casadi_function(path: str, name: str) -> CasadiFunction:
     """The function `name` of a shared library; OSError or AttributeError when it is not there."""
     library = ctypes.CDLL(path)

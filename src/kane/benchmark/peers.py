@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,15 +10,20 @@ from typing import Any
 import numpy as np
 
 Call = Callable[[], object]
+Batch = Callable[[str, Sequence[np.ndarray[Any, Any]]], Callable[[], Any] | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A library: name, version, and calls without arguments by task name."""
+    """A library: name, version, and calls without arguments by task name.
+
+    batch: for a task and arrays (N, n) a call that gives the results of all N states, None for tasks it does not know.
+    """
 
     name: str
     version: str
     calls: dict[str, Call]
+    batch: Batch | None = None
 
     def call(self, task: str) -> Call | None:
         """One call of the library for a task at a random state; None when it has none."""
@@ -27,8 +32,10 @@ class Peer:
 
 def installed_peers(path: str | Path, floating: bool = False) -> tuple[Peer, ...]:
     """The libraries that are there and can read the file."""
+    from kane.benchmark.jax_peers import jax_peers
+
     made = (_pinocchio(path, floating), _mujoco(path, floating))
-    return tuple(p for p in made if p is not None)
+    return (*(p for p in made if p is not None), *jax_peers(path, floating))
 
 
 def _pinocchio(path: str | Path, floating: bool) -> Peer | None:

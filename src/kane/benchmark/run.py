@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kane.benchmark.limit import measured_limit
-from kane.benchmark.loop import casadi_function, casadi_loop, kane_loop
+from kane.benchmark.loop import casadi_function, casadi_loop, kane_loop, vector_function
 from kane.benchmark.peers import Peer
 from kane.benchmark.timing import in_turn, timed
 from kane.graph.evaluate import random_inputs
@@ -61,6 +62,14 @@ def bench(
     programs: by task name.  peers: libraries called from Python.  libraries: a folder with functions in CasADi's form,
     `TASK.so` (the function of the same name), which are timed in the same machine-code loop as ours.
     """
+    compared = [
+        "single: a loop in machine code over random states, one call a state"
+        + (f", beside the functions in {libraries}" if libraries is not None else ", no peer in C given (--libraries)"),
+        "python: one call from Python with fresh arrays, beside one call of each installed library",
+        "batch: states a call into arrays made before, beside one library call a state from Python, beside libraries "
+        "that take batches (processor time of all their threads), and beside the C code rewritten for vectors",
+        "share: of the machine's limit, max(mul, add) at the measured vector rate and the measured sines",
+    ]
     rows: list[Row] = []
     progress("limit of the machine")
     limit = measured_limit()
@@ -68,19 +77,14 @@ def bench(
         progress(f"{task}: compile")
         f = compile_program(program)
         progress(f"{task}: time")
-        rows += _single(task, f, libraries)
+        rows += _single(task, f, libraries, compared)
         rows += _python(task, f, peers)
         rows += _batch(task, f, peers, limit.floor(program))
+        rows += _vectors(task, f, libraries, limit.floor(program), compared)
+        rows += _batch_peers(task, f, peers, limit.floor(program), compared)
     named = [{"name": p.name, "version": p.version} for p in peers]
     if libraries is not None:
         named.append({"name": "CasADi library", "version": str(libraries)})
-    compared = [
-        "single: a loop in machine code over random states, one call a state"
-        + (f", beside the functions in {libraries}" if libraries is not None else ", no peer in C given (--libraries)"),
-        "python: one call from Python with fresh arrays, beside one call of each installed library",
-        "batch: states a call into arrays made before, beside one library call a state from Python",
-        "share: of the machine's limit, max(mul, add) at the measured vector rate and the measured sines",
-    ]
     return {
         "isa": this_host().isa, "limit": limit.as_dict(), "compared": compared, "peers": named,
         "rows": [row.as_dict() for row in rows],
@@ -92,16 +96,28 @@ def states(program: Program, n: int, seed: int = 0) -> list[np.ndarray[Any, Any]
     return list(random_inputs(program, n, seed=seed).values())
 
 
-def _single(task: str, f: NativeFunction, libraries: Path | None) -> list[Row]:
+def _same(name: str, task: str, theirs: Sequence[Any], ours: Any, compared: list[str]) -> bool:
+    """Whether a peer gives our results; one that does not is named and not timed."""
+    mine = ours if isinstance(ours, tuple) else (ours,)
+    pairs = [(np.ravel(a), np.ravel(b)) for a, b in zip(theirs, mine, strict=True)]
+    if all(a.shape == b.shape and np.allclose(a, b, rtol=0, atol=1e-5 * np.abs(b).max()) for a, b in pairs):
+        return True
+    compared.append(f"{name} gives other results for {task} and is not timed")
+    return False
+
+
+def _single(task: str, f: NativeFunction, libraries: Path | None, compared: list[str]) -> list[Row]:
     """One state a call, in a loop of machine code."""
     inputs = states(f.program, STATES)
     outputs = [np.zeros((1, int(np.prod(out.shape)))) for out in f.program.outputs]
     ours = kane_loop(f.address, inputs, outputs)
     path = None if libraries is None else libraries / f"{task}.so"
-    if path is None or not path.exists():
+    function = casadi_function(str(path), task) if path is not None and path.exists() else None
+    row = [np.ascontiguousarray(a[-1]) for a in inputs]
+    if function is None or not _same("CasADi library", task, function(*row), f(*row), compared):
         t = timed(ours, STATES)
         return [Row(task, "single", STATES, "rows", "", t.ns, None, t.spread)]
-    peer = casadi_loop(casadi_function(str(path), task), inputs)
+    peer = casadi_loop(function, inputs)
     a, b = in_turn([ours, peer], STATES)
     return [Row(task, "single", STATES, "rows", "CasADi library", a.ns, b.ns, max(a.spread, b.spread))]
 
@@ -138,4 +154,41 @@ def _batch(task: str, f: NativeFunction, peers: tuple[Peer, ...], floor: float) 
                 a = timed(work, n)
                 b = timed(call, 1)
                 rows.append(Row(task, "batch", n, layout, f"{peer.name}, call by call", a.ns, b.ns, a.spread, floor))
+    return rows
+
+
+def _vectors(task: str, f: NativeFunction, libraries: Path | None, floor: float, compared: list[str]) -> list[Row]:
+    """Ours in columns beside the library's graph of one state rewritten for vectors of states, its data as it likes."""
+    path = None if libraries is None else libraries / f"{task}_vectors.so"
+    if path is None or not path.exists():
+        return []
+    n, name = BATCHES[-1], "CasADi library in vectors"
+    inputs = states(f.program, n)
+    peer = vector_function(str(path), f"{task}_vectors", inputs, sum(len(out.refs) for out in f.program.outputs))
+    columns = [np.ascontiguousarray(a.T).T for a in inputs]
+    made = f(*columns)
+    peer()
+    mine = np.concatenate([np.reshape(m, (n, -1)) for m in (made if isinstance(made, tuple) else (made,))], axis=1)
+    if not _same(name, task, [peer.results.transpose(0, 2, 1)], mine, compared):
+        return []
+    a, b = in_turn([lambda: f(*columns, out=made), peer], n)
+    return [Row(task, "batch", n, "columns", name, a.ns, b.ns, max(a.spread, b.spread), floor)]
+
+
+def _batch_peers(
+    task: str, f: NativeFunction, peers: tuple[Peer, ...], floor: float, compared: list[str]
+) -> list[Row]:
+    """Ours beside libraries that take batches."""
+    rows = []
+    inputs = states(f.program, BATCHES[-1])
+    columns = [np.ascontiguousarray(a.T).T for a in inputs]
+    for peer in peers:
+        call = peer.batch(task, inputs) if peer.batch is not None else None
+        if call is None or not _same(peer.name, task, [np.asarray(call())], f(*inputs), compared):
+            continue
+        for layout, arrays in (("rows", inputs), ("columns", columns)):
+            out = f(*arrays)
+            work: Callable[[], object] = lambda arrays=arrays, out=out: f(*arrays, out=out)  # type: ignore[misc]
+            a, b = in_turn([work, call], len(inputs[0]), time.process_time)
+            rows.append(Row(task, "batch", BATCHES[-1], layout, peer.name, a.ns, b.ns, max(a.spread, b.spread), floor))
     return rows

@@ -25,25 +25,30 @@ def timed(work: Callable[[], object], states: int) -> Timed:
     return result
 
 
-def in_turn(works: list[Callable[[], object]], states: int) -> list[Timed]:
-    """Several pieces of work timed in turn, so that a drifting clock meets all of them alike."""
-    repeats = [_calls(work) for work in works]
+def in_turn(
+    works: list[Callable[[], object]], states: int, clock: Callable[[], float] = time.thread_time
+) -> list[Timed]:
+    """Several pieces of work timed in turn, so that a drifting clock meets all of them alike.
+
+    clock: time.process_time where a library computes in threads of its own.
+    """
+    repeats = [_calls(work, clock) for work in works]
     times: list[list[float]] = [[] for _ in works]
     for _ in range(REPEATS):
         for k, work in enumerate(works):
-            times[k].append(_clock(work, repeats[k]))
+            times[k].append(_time(work, repeats[k], clock))
     return [Timed(1e9 * median(t) / states, max(t) / min(t)) for t in times]
 
 
-def _calls(work: Callable[[], object]) -> int:
+def _calls(work: Callable[[], object], clock: Callable[[], float]) -> int:
     """How many calls fill a repeat."""
     work()
-    once = _clock(work, 1)
+    once = _time(work, 1, clock)
     return max(1, int(SECONDS / max(once, 1e-7)))
 
 
-def _clock(work: Callable[[], object], calls: int) -> float:
-    start = time.thread_time()
+def _time(work: Callable[[], object], calls: int, clock: Callable[[], float]) -> float:
+    start = clock()
     for _ in range(calls):
         work()
-    return (time.thread_time() - start) / calls
+    return (clock() - start) / calls
