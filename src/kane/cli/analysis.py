@@ -55,9 +55,11 @@ def linearize(robot: str, *, q: Listed = "", qd: Listed = "", tau: Listed = "", 
     def show(result: dict[str, Any]) -> None:
         table = Table("rate of", *states, *result["inputs"])
         for name, row in zip(states, np.hstack([A, B]), strict=True):
-            table.add_row(name, *(f"{x:.6g}" for x in row))
+            table.add_row(name, *(f"{x + 0.0:.6g}" for x in row))  # no -0
         out_console.print(table)
-        shown = ", ".join(f"{x.real:.6g}{x.imag:+.6g}i" for x in values)
+        tiny = 1e-13 * max(abs(values), default=0.0)  # rounding, shown as 0
+        parts = [[x if abs(x) > tiny else 0.0 for x in (value.real, value.imag)] for value in values]
+        shown = ", ".join(f"{real:.6g}{imag:+.6g}i" for real, imag in parts)
         out_console.print(f"eigenvalues: {shown}", highlight=False)
 
     return finish(made, loading, show)
