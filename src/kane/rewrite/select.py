@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Sequence
 from math import exp
 
 from kane.graph.arena import STATE
@@ -18,6 +18,7 @@ from kane.rewrite.alternatives import Alternatives, Way, needed
 
 PRICE = {"add": 1.0, "mul": 1.0, "div": 8.0, "sqrt": 8.0, "sin": 0.25, "cos": 0.25}
 FAR = 1e6
+DRAWS = 1000  # before values in use are looked for one by one
 
 
 class Selection:
@@ -191,6 +192,16 @@ class Selection:
         return below < rank[node] < top
 
 
+def _drawn(nodes: Sequence[int], used: Container[int], below: Callable[[int], int]) -> int | None:
+    """A random one of the nodes that are in use; None when there is none."""
+    for _ in range(DRAWS):
+        node = nodes[below(len(nodes))]
+        if node in used:
+            return node
+    left = [n for n in nodes if n in used]
+    return left[below(len(left))] if left else None
+
+
 def anneal(selection: Selection, seed: int, steps: int, heat: float = 0.0, deadline: float | None = None) -> None:
     """Random moves in place: all that do not cost more, and with `heat` > 0 some that do (cooling to 0).
 
@@ -204,9 +215,9 @@ def anneal(selection: Selection, seed: int, steps: int, heat: float = 0.0, deadl
     for step in range(steps if nodes else 0):
         if deadline is not None and step % 64 == 0 and time.monotonic() > deadline:
             break
-        node = nodes[below(len(nodes))]
-        while node not in used:
-            node = nodes[below(len(nodes))]
+        node = _drawn(nodes, used, below)
+        if node is None:
+            break
         choice = ways[node]
         way = choice[below(len(choice))]
         if way == used[node]:
