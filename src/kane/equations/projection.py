@@ -238,12 +238,12 @@ def mass_and_bias(e: Equations) -> tuple[list[list[Ref]], list[Ref]]:
     matrix: list[list[Ref]] = [[0] * n for _ in range(n)]
     rest: list[Ref] = [0] * n
     for i, r in enumerate(order):
-        rest[r] = g.neg(constant[i])
+        rest[r], row = g.neg(constant[i]), matrix[r]
         for j, c in slopes[i].items():
-            if j <= i or not symmetric:
-                matrix[r][order[j]] = g.neg(c)
-                if symmetric:
-                    matrix[order[j]][r] = g.neg(c)
+            if not symmetric:
+                row[order[j]] = g.neg(c)
+            elif j <= i:
+                row[order[j]] = matrix[order[j]][r] = g.neg(c)
     return matrix, rest
 
 

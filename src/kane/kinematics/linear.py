@@ -124,16 +124,14 @@ def _dependents(g: Graph, refs: Sequence[Ref], symbols: Sequence[Ref]) -> list[i
     args, level = g.args, g.level
     depends = {s >> 1 for s in symbols}
     first, lowest = min(depends), min(level[s >> 1] for s in symbols)
-    seen: set[int] = set()
-    stack = [ref >> 1 for ref in refs]
-    while stack:
-        node = stack.pop()
-        if node not in seen:
-            seen.add(node)
-            for a in args[node]:
-                a >>= 1
-                if a > first and a not in seen and level[a] >= lowest:
-                    stack.append(a)
+    seen = {ref >> 1 for ref in refs}
+    stack = list(seen)
+    for node in stack:
+        for a in args[node]:
+            a >>= 1
+            if a > first and a not in seen and level[a] >= lowest:
+                seen.add(a)
+                stack.append(a)
     order = []
     for node in sorted(seen - depends):  # a node is made after its operands
         for a in args[node]:

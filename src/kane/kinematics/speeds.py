@@ -26,10 +26,10 @@ def define_speeds(graph: Graph, mechanism: Mechanism, coordinates: Coordinates, 
     resolver: (symbols, scalar) -> the reference of a definition.  Raises InputError when the definitions are not linear
     in the rates, are too few or too many, or cannot be inverted.
     """
-    own = replace(coordinates, speeds=coordinates.natural)
-    plain = _plain(mechanism, own.speeds) if own.speeds == own.names else None
+    plain = _plain(mechanism, coordinates.natural) if coordinates.natural == coordinates.names else None
     if plain is not None:
-        return _plain_symbols(graph, coordinates, plain, own.speeds)
+        return _plain_symbols(graph, coordinates, plain, coordinates.natural)
+    own = replace(coordinates, speeds=coordinates.natural)
     natural = make_symbols(graph, own)  # symbols of v, to be replaced
     names = coordinates.speeds
     if len(names) != len(own.speeds):

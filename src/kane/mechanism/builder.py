@@ -94,12 +94,13 @@ class System:
 
     def _declare(self, names: str, add: Any) -> Any:
         parts = names.replace(",", " ").split()
+        declared = self._declared
         for n in parts:
-            if n in self._declared or n == "t":
+            if n in declared or n == "t":
                 raise InputError(f"{n!r} is declared twice.", name=n, remedy="Choose another name.")
-            self._declared.add(n)
+            declared.add(n)
             add(n)
-        made = tuple(f.name(n) for n in parts)
+        made = tuple([f.name(n) for n in parts])
         return made if len(made) > 1 else made[0]
 
     def speeds(self, **definitions: ScalarLike) -> Any:
