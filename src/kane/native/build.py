@@ -71,6 +71,7 @@ class Code:
     defaults: np.ndarray[Any, Any] | None
     tables: list[Any] = field(default_factory=list)
     batch: Loaded | None = None
+    batch_entry: int = 0
     over_parameters: Code | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -80,6 +81,8 @@ class Code:
 
     def batch_address(self) -> int:
         """Address of the batch loop, compiled now when it is the first time."""
+        if self.batch_entry:
+            return self.batch_entry
         with self.lock:
             if self.batch is None:
                 text = batch_source(self.program, self.constants, self.dtype, self.host)
@@ -87,7 +90,8 @@ class Code:
                 self.choices.append(choices)
                 address = self.batch.address("batch")
                 fill(self.single_table(), self.array_dtype, {"batch": address})
-            return self.batch.address("batch")
+                self.batch_entry = address
+            return self.batch_entry
 
     def single_table(self) -> int:
         make = ctypes.CFUNCTYPE(ctypes.c_int64)(self.single.address("table"))

@@ -15,7 +15,7 @@ from kane.errors import NumberError, ShapeError
 from kane.graph.program import Input
 from kane.native.assembly import parameter
 from kane.native.build import Code
-from kane.native.crew import CHUNK, SHARES, crew
+from kane.native.crew import crew, least_chunk
 from kane.native.entry import RELEASE_ABOVE
 
 Array = np.ndarray[Any, Any]
@@ -89,8 +89,7 @@ def checked(name: str, item: Input, value: Any, dtype: np.dtype[Any]) -> Array:
 
 
 def _address(array: Array) -> int:
-    place: int = array.__array_interface__["data"][0]
-    return place
+    return int(array.ctypes.data)
 
 
 def _expected(item: Input) -> str:
@@ -196,6 +195,12 @@ def _run(code: Code, given: Sequence[Array], made: Sequence[Array], batch: Shape
     if 0 in batch:
         return
     inputs = [a if a.shape[:-1] == batch else np.broadcast_to(a, (*batch, a.shape[-1])) for a in given]
+    elements = [a.strides[-1] for a in inputs] + [_element_stride(m, len(batch)) or 0 for m in made]
+    bases = [_address(a) for a in [*inputs, *made]]
+    loop = _Loop(code, elements, c, threads)
+    if len(batch) == 1:
+        loop.run(batch[0], bases, [a.strides[0] for a in [*inputs, *made]])
+        return
     axes = _merged_axes(batch, [a.strides[: len(batch)] for a in [*inputs, *made]])
     inner = max(range(len(axes)), key=lambda k: (axes[k][0], k), default=None) if axes else None
     if inner is not None and axes[inner][0] < SHORT and len(axes) > 1:
@@ -205,10 +210,7 @@ def _run(code: Code, given: Sequence[Array], made: Sequence[Array], batch: Shape
         for m, copy in zip(made, copies, strict=True):
             m[...] = copy
         return
-    elements = [a.strides[-1] for a in inputs] + [_element_stride(m, len(batch)) or 0 for m in made]
-    bases = [_address(a) for a in [*inputs, *made]]
     size, steps = axes.pop(inner) if inner is not None else (1, (0,) * len(bases))
-    loop = _Loop(code, elements, c, threads)
     for place in itertools.product(*(range(n) for n, _ in axes)):
         shift = [sum(i * s[k] for i, (_, s) in zip(place, axes, strict=True)) for k in range(len(bases))]
         loop.run(size, [b + d for b, d in zip(bases, shift, strict=True)], steps)
@@ -243,11 +245,12 @@ class _Loop:
         width, start = 8 * len(bases), _address(table)
         arguments = (size, start, start + width, start + 2 * width, self.constants)
         batch = self.code.batch_address()
-        threads = min(self.threads, size // CHUNK)
+        operations = len(self.code.program.state)
+        least = least_chunk(operations)
+        threads = min(self.threads, -(-size // least))
         together = crew() if threads > 1 else None
         if together is not None:
-            chunk = max(CHUNK, size // (SHARES * threads) // CHUNK * CHUNK)
-            together(batch, *arguments, len(bases), chunk, threads)
+            together(batch, *arguments, len(bases), least, threads)
             return
-        large = size * len(self.code.program.state) > RELEASE_ABOVE
+        large = size * operations > RELEASE_ABOVE
         (_BATCH_UNLOCKED if large else _BATCH)(batch)(*arguments)

@@ -1,10 +1,11 @@
 """A batch on several threads of the system: one small module of LLVM IR for the process, made at its first use.
 
-Helpers are started for each call and take chunks of states from one counter, as the caller does, until none is left.  A
-helper that starts only when all is done is not waited for: it finds the gate closed, touches nothing of the call and
-ends (so two threads are no slower than one on a machine that has no second core to give).  Where a thread cannot be
-started, the others do its part.  There is nothing to keep across a fork and nothing to close.  Each state is computed
-alone, so that the bits do not depend on who computes it.
+Helpers are started for each call and take chunks of states from one counter, as the caller does, until none is left:
+large ones first, which streams through memory best, then smaller ones, so that all end together.  A helper that starts
+only when all is done is not waited for: it finds the gate closed, touches nothing of the call and ends (so two threads
+are hardly slower than one on a machine that has no second core to give).  Where a thread cannot be started, the others
+do its part.  There is nothing to keep across a fork and nothing to close.  Each state is computed alone, so that the
+bits do not depend on who computes it.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from kane.native.host import this_host
 from kane.native.load import load
 from kane.native.text import Type
 
-CHUNK = 64  # states that a thread takes at least, whole blocks of the batch loop
-SHARES = 32  # chunks for each thread: the last one to finish keeps the others waiting for a small part of the time
+UNIT = 64  # states in whole blocks of the batch loop: chunks are multiples
+WORTH = 200_000  # operations that a thread takes at least, some ten microseconds
 MOST = 256  # threads of a call
 STACK = 8 << 20  # bytes, as the main thread usually has; some systems give others half a megabyte
 ATTRIBUTES = 256  # bytes, more than a pthread_attr_t takes anywhere
@@ -28,16 +29,16 @@ CLOSED = 1 << 32  # added to the gate, which counts the helpers inside
 SPINS, NAP = 4096, 50  # looks at the gate, some ten microseconds; then naps of microseconds
 # bytes in a call's record; what several threads write has cache lines of its own
 NEXT, GATE, REFERENCES, FIELDS = 0, 128, 256, 384
-NAMES = ("batch", "n", "pointers", "bs", "es", "c", "arrays", "chunk")
-INTEGERS = ("n", "arrays", "chunk")
+NAMES = ("batch", "n", "pointers", "bs", "es", "c", "arrays", "least", "threads")
+INTEGERS = ("n", "arrays", "least", "threads")
 
 
 @cache
 def crew() -> Any:
-    """`crew(batch, n, pointers, batch_strides, element_strides, c, arrays, chunk, threads)`.
+    """`crew(batch, n, pointers, batch_strides, element_strides, c, arrays, least, threads)`.
 
-    Runs the batch loop at address `batch` for n states; `arrays`: how many pointers there are.  None on a system
-    without POSIX threads, where one thread does all.
+    Runs the batch loop at address `batch` for n states; `arrays`: how many pointers there are; `least`: states of a
+    chunk.  None on a system without POSIX threads, where one thread does all.
     """
     if sys.platform == "win32":
         return None
@@ -45,7 +46,12 @@ def crew() -> Any:
     address = loaded.address("crew")
     loaded.engine.detach()  # never freed: a late helper may still run it when the interpreter ends
     kinds = [ctypes.c_int64 if name in INTEGERS else ctypes.c_void_p for name in NAMES]
-    return ctypes.CFUNCTYPE(None, *kinds, ctypes.c_int64)(address)
+    return ctypes.CFUNCTYPE(None, *kinds)(address)
+
+
+def least_chunk(operations: int) -> int:
+    """States of a chunk that are worth a thread's while."""
+    return UNIT * max(1, WORTH // (UNIT * max(operations, 1)))
 
 
 def _fields(names: tuple[str, ...] = NAMES) -> str:
@@ -78,16 +84,26 @@ define internal void @work(ptr %task) noinline {{
 start:
   {_fields()}
   %mine = alloca i64, i64 %arrays, align 64
+  %parts = mul i64 %threads, 2
+  %first_i = load atomic i64, ptr %task monotonic, align 8
   br label %next
 next:
-  %i = atomicrmw add ptr %task, i64 %chunk monotonic
-  %some = icmp slt i64 %i, %n
-  br i1 %some, label %take, label %end
-take:
+  %i = phi i64 [%first_i, %start], [%other, %take], [%now, %run]
   %left = sub i64 %n, %i
+  %some = icmp sgt i64 %left, 0
+  br i1 %some, label %take, label %end
+take:  ; a part of what is left for each thread, in whole blocks
+  %part = udiv i64 %left, %parts
+  %whole = and i64 %part, -{UNIT}
+  %small = icmp slt i64 %whole, %least
+  %chunk = select i1 %small, i64 %least, i64 %whole
   %short = icmp slt i64 %left, %chunk
   %count = select i1 %short, i64 %left, i64 %chunk
-  br label %shift
+  %i1 = add i64 %i, %count
+  %pair = cmpxchg ptr %task, i64 %i, i64 %i1 monotonic monotonic
+  %other = extractvalue {{i64, i1}} %pair, 0
+  %taken = extractvalue {{i64, i1}} %pair, 1
+  br i1 %taken, label %shift, label %next
 shift:
   %k = phi i64 [0, %take], [%k1, %shift]
   %p = getelementptr i64, ptr %pointers, i64 %k
@@ -103,6 +119,7 @@ shift:
   br i1 %more, label %shift, label %run
 run:
   call void %batch(i64 %count, ptr %mine, ptr %bs, ptr %es, ptr %c)
+  %now = load atomic i64, ptr %task monotonic, align 8
   br label %next
 end:
   ret void
@@ -132,7 +149,7 @@ away:
   call void @leave(ptr %task, i64 1)
   ret ptr null
 }}
-define void @crew({", ".join(f"{kinds[name]} %{name}" for name in NAMES)}, i64 %threads) noinline {{
+define void @crew({", ".join(f"{kinds[name]} %{name}" for name in NAMES)}) noinline {{
 start:
   %attributes = alloca [{ATTRIBUTES} x i8], align 64
   %who = alloca i64, align 8
