@@ -54,6 +54,30 @@ def test_counts(capsys: pytest.CaptureFixture[str]) -> None:
     assert next(row for row in result["tasks"] if row["best"])["counts"]["total"] == least
 
 
+def test_counts_show_what_each_pass_saved(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ("counts", "puma560", "--task", "mass_matrix", "--effort", "low")
+    result = json_of(capsys, *asked)
+    rows = {row["method"]: row["counts"]["total"] for row in result["tasks"]}
+    saved = sum(row["saved_mul"] + row["saved_add"] for row in result["trail"])
+    assert result["trail"] and rows["customised recursion"] - rows["searched"] == saved
+    status, out, _ = run(capsys, *asked)
+    assert status == 0 and all(row["pass"] in out and str(row["saved_mul"]) in out for row in result["trail"])
+    assert "sin, cos" in out and "once" in out
+
+
+def test_counts_trace_every_operation(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ("counts", "two_link", "--task", "mass_matrix", "--effort", "low", "--trace")
+    result = json_of(capsys, *asked)
+    best = next(row for row in result["tasks"] if row["method"] == "searched")["counts"]
+    traced = result["trace"]
+    assert len(traced) == best["total"] + best["trig"] and {row["task"] for row in traced} == {"mass_matrix"}
+    keys = {"task", "index", "section", "operation", "terms", "bodies", "parameters", "joints", "outputs"}
+    assert all(row.keys() == keys and row["terms"] and row["outputs"] for row in traced)
+    assert any(row["parameters"] and row["bodies"] for row in traced)
+    status, out, _ = run(capsys, *asked)
+    assert status == 0 and all(row["operation"] in out for row in traced)
+
+
 def test_explicit_and_abbreviated(capsys: pytest.CaptureFixture[str]) -> None:
     result = json_of(capsys, "explicit", "two_link")
     assert len(result["A"]) == 2 and len(result["g"]) == 2 and len(result["B_columns"]) == 1

@@ -20,7 +20,7 @@ from kane.graph.program import OperationCounts, Program
 from kane.kinematics.coordinates import find_coordinates
 from kane.mechanism.given import check_parameters, mechanism_of
 from kane.mechanism.model import Mechanism
-from kane.search import Effort, Searched, check_effort, optimise
+from kane.search import Effort, Searched, Traced, check_effort, optimise
 
 if TYPE_CHECKING:
     import numpy as np
@@ -199,6 +199,18 @@ class Equations:
     def program(self, task: str, frame: str | None = None) -> Program:
         """The straight-line program of a task: what is counted, compiled and printed."""
         return self.searched(task, frame).program
+
+    def trace(self, task: str, frame: str | None = None) -> tuple[Traced, ...]:
+        """The origin of every operation of the program of a task: terms, bodies, parameters, joints, outputs.
+
+        Parameters are those whose change would change the operation's value: names of run-time parameters, and of the
+        numbers of the description ("link.m", "link.Ixx", "joint.x", "gravity.z").  A parameter of value 0 or 1 leaves
+        no operation behind.
+        """
+        from kane.api.trace import trace_searched
+
+        found = self.searched(task, frame)
+        return trace_searched(self.mechanism, found, self.parameters, self.external, frame)[0]
 
     def sparsity(self, task: str, frame: str | None = None) -> dict[str, np.ndarray[Any, np.dtype[np.bool_]]]:
         """For each output of a task, by name, an array of its shape: False where an element is zero identically."""

@@ -101,21 +101,36 @@ def check_work(robot: Robot, source: str | None, progress: Progress = lambda tex
 
 
 def counts_work(
-    robot: Robot, tasks: Sequence[str] = DEFAULT_TASKS, effort: Any = "normal", progress: Progress = lambda text: None
-) -> dict[str, Any]:
-    """Operations of each task by each method, in the shape of `kane counts --json`."""
+    robot: Robot, tasks: Sequence[str] = DEFAULT_TASKS, effort: Any = "normal", progress: Progress = lambda text: None,
+    trace: bool = False,
+) -> dict[str, Any]:  # fmt: skip
+    """Operations of each task by each method, in the shape of `kane counts --json`.
+
+    trace: with the origin of every operation of the searched programs.
+    """
+    from kane.api.trace import trace_searched
     from kane.search import check_effort, method_table
 
     check_effort(effort)
     parts: dict[str, list[Any]] = {"tasks": [], "trail": [], "notes": []}
+    traced: list[Any] = []
+    silent: dict[str, None] = {}
     for task in tasks:
         progress(f"count {task}")
         name, _, frame = task.partition(":")
-        table: dict[str, Any] = method_table(robot.mechanism, name, effort, frame or None).as_dict()
-        for key, values in table.items():
-            parts[key] += values
+        table = method_table(robot.mechanism, name, effort, frame or None)
+        for key, values in table.as_dict().items():
+            parts[key] += values  # type: ignore[arg-type]
+        if trace:
+            progress(f"trace {task}")
+            found, sources = trace_searched(robot.mechanism, table.searched, frame=frame or None)
+            traced += [{"task": task, **item.as_dict()} for item in found]
+            silent |= dict.fromkeys(sources.silent)
+    if silent:
+        parts["notes"].append(f"Of value 1, so that no operation is left of them: {', '.join(silent)}.")
     head = header(robot, "counts")
-    return {**head, **parts, "notes": [*head["notes"], *parts["notes"]]}
+    made = {**head, **parts, "notes": [*head["notes"], *parts["notes"]]}
+    return made | ({"trace": traced} if trace else {})
 
 
 LEVELS = (0.001, 0.01, 0.05)  # tolerances of the report's abbreviation slider

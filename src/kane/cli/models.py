@@ -14,6 +14,7 @@ from kane.api.equations import DEFAULT_TASKS, derive
 from kane.api.explicit import explicit, share
 from kane.api.robot import Robot
 from kane.api.summary import header, summary
+from kane.api.trace import line_of
 from kane.cli.common import DEFAULTS, Loading, app, finish, out_console, progress_line
 from kane.cli.numbers import Listed, numbers
 from kane.robots.literature import published
@@ -54,20 +55,25 @@ def check(robot: str, *, loading: Loading = DEFAULTS) -> int:
 
 @app.command
 def counts(
-    robot: str, *, effort: str = "normal", task: tuple[str, ...] = DEFAULT_TASKS, loading: Loading = DEFAULTS
-) -> int:
-    """Operations of each task by each method."""
+    robot: str, *, effort: str = "normal", task: tuple[str, ...] = DEFAULT_TASKS, trace: bool = False,
+    loading: Loading = DEFAULTS,
+) -> int:  # fmt: skip
+    """Operations of each task by each method, and what each pass of the search saved.
+
+    --trace lists every operation with its origin: [terms] parameters of bodies -> outputs.
+    """
     with progress_line(loading.json) as progress:
         model = loading.load(robot)
-        result = work.counts_work(model, task, effort, progress)
+        result = work.counts_work(model, task, effort, progress, trace)
 
     def show(result: dict[str, Any]) -> None:
-        table = Table("task", "method", "mul", "add", "total", "div", "trig", "best")
-        for row in result["tasks"]:
-            c = row["counts"]
-            cells = [c["mul"], c["add"], c["total"], c["div"], c["trig"]]
-            table.add_row(row["task"], row["method"], *map(str, cells), "*" if row["best"] else "")
-        out_console.print(table)
+        _show_methods(result["tasks"])
+        _show_trail(result["trail"])
+        for note in result["notes"]:
+            out_console.print(note, highlight=False, markup=False, soft_wrap=True)
+        for name in dict.fromkeys(row["task"] for row in result.get("trace", ())):
+            lines = [line_of(row) for row in result["trace"] if row["task"] == name]
+            out_console.print("\n".join(["", name, *lines]), highlight=False, markup=False, soft_wrap=True)
 
     return finish(result, loading, show)
 
@@ -168,6 +174,31 @@ def _show_counts(model: Robot, tasks: dict[str, Any]) -> None:
         for p in published(model.name, task):
             known = ["" if x is None else str(x) for x in (p.mul, p.add)]
             table.add_row("", f"{p.source}: {p.method}", *known, str(p.total), "", "", style="dim")
+    out_console.print(table)
+
+
+def _show_methods(rows: list[dict[str, Any]]) -> None:
+    """Operations by method; sines and cosines, and what is computed once from parameters, apart."""
+    table = Table("task", "method", "mul", "add", "total", "div", "sin, cos", "angles", "once", "best")
+    before = ""
+    for row in rows:
+        c, once = row["counts"], row["constants"]
+        cells = [c["mul"], c["add"], c["total"], c["div"], c["trig"], c["trig_arguments"]]
+        cells.append(once["total"] + once["div"] + once["sqrt"] + once["trig"])
+        name, before = "" if row["task"] == before else row["task"], row["task"]
+        table.add_row(name, row["method"], *map(str, cells), "*" if row["best"] else "")
+    out_console.print(table)
+
+
+def _show_trail(rows: list[dict[str, Any]]) -> None:
+    """What each pass of the search saved."""
+    if not rows:
+        return
+    table = Table("task", "pass of the search", "mul saved", "add saved")
+    before = ""
+    for row in rows:
+        name, before = "" if row["task"] == before else row["task"], row["task"]
+        table.add_row(name, row["pass"], str(row["saved_mul"]), str(row["saved_add"]))
     out_console.print(table)
 
 

@@ -6,6 +6,8 @@ price is operations by the counting rule: targets and processors are not known h
 """
 
 from kane.search.optimise import Effort, Saved, Searched, check_effort, optimise
+from kane.search.origins import Traced, trace
+from kane.search.sources import Sources, find_sources
 from kane.search.table import MethodTable, Row, method_table, unshared
 
 __all__ = [
@@ -14,8 +16,12 @@ __all__ = [
     "Row",
     "Saved",
     "Searched",
+    "Sources",
+    "Traced",
     "check_effort",
+    "find_sources",
     "method_table",
     "optimise",
+    "trace",
     "unshared",
 ]
