@@ -67,6 +67,26 @@ def test_an_axis_expressed_in_the_model_frame() -> None:
     np.testing.assert_allclose(R1 @ R0.T @ [0, 1, 0], [0, 1, 0], atol=1e-14)
 
 
+@pytest.mark.parametrize(
+    ("version", "more", "model"),
+    [("1.4", "", True), ("1.5", "", False), ("1.6", "<use_parent_model_frame>1</use_parent_model_frame>", True),
+     ("1.6", "<use_parent_model_frame>false</use_parent_model_frame>", False), ("1.9", "", False), ("x", "", False)],
+)  # fmt: skip
+def test_axes_of_older_versions_are_in_the_models_frame(version: str, more: str, model: bool) -> None:
+    m = read_sdf(sdf(A, B, hinge(axis=f"<axis><xyz>0 1 0</xyz>{more}</axis>")).replace("1.9", version))
+    R0, R1 = (link_poses(m, {"j": q})["b"][0] for q in (0.0, 0.6))
+    axis = [0, 1, 0] if model else R0 @ [0, 1, 0]
+    np.testing.assert_allclose(R1 @ R0.T @ axis, axis, atol=1e-14)
+
+
+def test_the_older_name_of_what_a_pose_is_relative_to() -> None:
+    places = [
+        link_poses(read_sdf(sdf(A, link("b", f'<pose {name}="a">1 0 1 0 0 0</pose>'), hinge())), {"j": 0.0})["b"]
+        for name in ("frame", "relative_to")
+    ]
+    np.testing.assert_array_equal(places[0][1], places[1][1])
+
+
 def test_poses_relative_to_other_frames() -> None:
     text = sdf(
         A,

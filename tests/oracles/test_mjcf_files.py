@@ -83,6 +83,7 @@ TREE_REASONS = {
         "dm_control/suite/quadruped.xml",
         "dm_control/suite/stacker.xml",
         f"{FETCH}/reach.xml",
+        f"{FETCH}/shared.xml",  # a fragment in which nothing moves
         "robosuite/models/assets/grippers/robotiq_gripper_140.xml",
         "robosuite/models/assets/grippers/robotiq_gripper_s.xml",
     ),

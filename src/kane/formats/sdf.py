@@ -60,7 +60,7 @@ def read_sdf(source: Source, *, base: str = "fixed", snap: float = 1e-11, strict
             element=f"<{root.tag}>",
             remedy="Give a file with one.",
         )
-    reader = _Sdf(Reader(Numbers(file, snap), strict), models[0])
+    reader = _Sdf(Reader(Numbers(file, snap), strict), models[0], _version(root))
     mechanism = reader.read(base)
     gravity = next((e for w in root.all("world") for e in w.all("gravity")), None)
     if gravity is not None:
@@ -68,10 +68,17 @@ def read_sdf(source: Source, *, base: str = "fixed", snap: float = 1e-11, strict
     return mechanism
 
 
+def _version(root: Element) -> tuple[int, ...]:
+    """The format's version, which decides what axes are relative to."""
+    parts = root.attributes.get("version", "").strip().split(".")
+    return tuple(int(p) for p in parts) if all(p.isdecimal() and len(p) < 4 for p in parts) else (1, 7)
+
+
 @dataclass(slots=True)
 class _Sdf:
     reader: Reader
     model: Element
+    version: tuple[int, ...] = (1, 7)
     poses: dict[str, tuple[Element | None, str]] = field(default_factory=dict)
     solved: dict[str, Placement] = field(default_factory=dict)
 
@@ -134,7 +141,9 @@ class _Sdf:
 
     @staticmethod
     def _relative(pose: Element | None, default: str) -> str:
-        return default if pose is None else pose.attributes.get("relative_to", default)
+        if pose is None:
+            return default
+        return pose.attributes.get("relative_to") or pose.attributes.get("frame") or default  # frame: until 1.6
 
     def _pose(self, name: str, trail: tuple[str, ...] = ()) -> Placement:
         """The moves from the model frame to a named frame."""
@@ -276,7 +285,11 @@ class _Sdf:
         axis: Triple = self.numbers.vector(entry.text, entry, owner)
         if not any(axis):
             raise self.numbers.error(entry.text, entry, owner, "is not a direction")
+        assert found is not None
         frame = entry.attributes.get("expressed_in", "")
+        old = found.first("use_parent_model_frame")  # of 1.5 and 1.6; before, every axis was in the model's frame
+        if not frame and (self.version < (1, 5) if old is None else old.text.strip() in ("1", "true")):
+            frame = "__model__"
         if not frame:
             return axis
         R, _ = exact.pose(inverse(self._pose(name)) + self._pose(frame))

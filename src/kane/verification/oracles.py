@@ -71,9 +71,10 @@ class Reference:
             if joint.type in ("floating", "spherical"):  # pinocchio: xyz, quaternion x y z w; linear before angular
                 place = [values[n] for n in own[:-4]]
                 w, x, y, z = (values[n] for n in own[-4:])
-                pq[a : a + len(own)] = [*place, x, y, z, w]
+                pq[a : a + part.nq] = [*(place or [0.0] * (part.nq - 4)), x, y, z, w]  # stand-ins do not slide
+                first = v + part.nv - len(speeds)
                 for k, n in enumerate((*speeds[3:], *speeds[:3])):
-                    G[v + k, column[n]] = 1.0
+                    G[first + k, column[n]] = 1.0
             elif joint.type == "planar":  # pinocchio: x, y, cos, sin; velocities in turned axes
                 x, y, theta = (values[n] for n in own)
                 c, s, rate = np.cos(theta), np.sin(theta), rates[speeds[2]]
@@ -113,17 +114,37 @@ def load_pinocchio(path: str | Path, mechanism: Mechanism) -> Reference:
     except ImportError:
         raise MissingExtraError("pinocchio is not installed.", remedy="pip install pin") from None
     moving = tuple(j for j in mechanism.joints if joint_type(j).coordinates(j))
-    plain = pin.buildModelFromUrdf(str(path))
+    balls = {j.name for j in moving if j.type == "spherical"}  # no URDF for pinocchio: read as floating, held in place
+
+    def built(*root: Any) -> Any:
+        if not balls:
+            return pin.buildModelFromUrdf(str(path), *root)
+        return pin.buildModelFromXML(_floating(Path(path), balls), *root)
+
+    plain = built()
     root = next((j for j in moving if j.type == "floating" and j.parent == mechanism.root), None)
     if root is not None and plain.existJointName(root.name):
         root = None
-    model = plain if root is None else pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
+    model = plain if root is None else built(pin.JointModelFreeFlyer())
     names = {"root_joint" if j is root else j.name for j in moving}
     if names != set(model.names) - {"universe"}:
         raise ValueError(f"joints differ: {sorted(names ^ (set(model.names) - {'universe'}))}")
     model.gravity.linear = np.array([_number(x) for x in mechanism.gravity])
     model.armature = np.zeros(model.nv)
     return Reference(pin, model, model.createData(), mechanism, find_coordinates(mechanism), root, moving)
+
+
+def _floating(path: Path, names: set[str]) -> str:
+    """URDF text with the joints of these names declared floating."""
+    from xml.etree import ElementTree
+
+    root = ElementTree.fromstring(path.read_bytes())
+    for element in root.findall("joint"):
+        if element.get("name") in names:
+            element.set("type", "floating")
+            for limit in element.findall("limit"):  # its velocity may be missing, which pinocchio wants
+                element.remove(limit)
+    return ElementTree.tostring(root, encoding="unicode")
 
 
 def compare_pinocchio(
@@ -231,16 +252,18 @@ def task_errors(f: Functions, s: Mapping[str, Array], e: Mapping[str, Array]) ->
 def _frame_checks(r: Reference, frame: str, f: Functions, s: Mapping[str, Array]) -> list[Check]:
     """Pose, Jacobian and its rate of a link's frame."""
     worst = dict.fromkeys(f.table, 0.0)
-    number = r.model.getFrameId(frame)
     pin, model, data = r.pin, r.model, r.data
+    number = model.getFrameId(frame, pin.FrameType.BODY)  # a joint may have the name of a link
     aligned = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
     order = [3, 4, 5, 0, 1, 2]
     for q, u in zip(s["q"], s["qd"], strict=True):
         pq, G, Gdot = r.convert(q, u)
         pin.computeJointJacobiansTimeVariation(model, data, pq, G @ u)
         pin.updateFramePlacements(model, data)
-        J = np.array(pin.getFrameJacobian(model, data, number, aligned))[order]
-        Jdot = np.array(pin.getFrameJacobianTimeVariation(model, data, number, aligned))[order]
+        J, Jdot = (  # flat for one speed
+            np.reshape(get(model, data, number, aligned), (6, model.nv))[order]
+            for get in (pin.getFrameJacobian, pin.getFrameJacobianTimeVariation)
+        )
         expected = {
             "forward_kinematics": data.oMf[number].homogeneous,
             "jacobian": J @ G,
