@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kane.errors import InputError
-from kane.graph.arena import Graph, Ref
+from kane.graph.arena import STATE, Graph, Ref
 from kane.graph.derivative import forward, partials
 from kane.graph.program import needed
 
 Rows = list[list[Ref]]
+Row = dict[int, Ref]  # coefficients by column
 
 
 class SingularError(InputError):
@@ -73,48 +74,75 @@ def affine(
     triangle: only the coefficients on and below the diagonal, all that a symmetric matrix needs.  Raises NotLinearError
     with the index of the first expression that is not linear.
     """
-    add, mul, ops, operands = g.add, g.mul, g.op, g.args
-    slopes: dict[int, dict[int, Ref]] = {s >> 1: {k: g.one ^ (s & 1)} for k, s in enumerate(symbols)}
-    rest: dict[int, Ref] = dict.fromkeys(slopes, g.zero)
+    add, mul, ops, operands, level, one = g.add, g.mul, g.op, g.args, g.level, g.one
+    # of a node: coefficients, their common factor (what is constant is kept apart, as masses add up), constant part
+    known: dict[int, tuple[Row, Ref, Ref]] = {s >> 1: ({k: one ^ (s & 1)}, one, 0) for k, s in enumerate(symbols)}
     nonlinear: set[int] = set()
     order = _dependents(g, refs, symbols)
-    last = _last_rows(g, order, refs) if triangle else dict.fromkeys(order, len(symbols))
+    last = _last_rows(g, order, refs) if triangle else {}
     for node in order:
-        args = operands[node]
+        op, args, row = ops[node], operands[node], last.get(node, len(symbols))
         a, b = args if len(args) == 2 else (args[0], 0)
-        p, q = slopes.get(a >> 1), slopes.get(b >> 1)
-        op, row = ops[node], last[node]
-        x, y = rest.get(a >> 1, a & ~1) ^ (a & 1), rest.get(b >> 1, b & ~1) ^ (b & 1)
-        if op == "add":
-            i, j = a & 1, b & 1
-            total = {k: c ^ i for k, c in p.items() if k <= row} if p else {}
-            for k, c in (q or {}).items():
-                if k <= row:
-                    if k not in total:
-                        total[k] = c ^ j
-                    elif (both := add(total[k], c ^ j)) > 1:
-                        total[k] = both
-                    else:
-                        del total[k]
-            slopes[node], rest[node] = total, add(x, y)
-        elif op == "mul" and (p is None or q is None):
-            if p is None:
-                p, x, y, a = q, y, x, b
-            i = a & 1
-            rest[node] = mul(x, y)
-            slopes[node] = {k: mul(c ^ i, y) for k, c in (p or {}).items() if k <= row}
-        elif op == "div" and q is None:
-            i = a & 1
-            rest[node] = g.div(x, y)
-            slopes[node] = {k: g.div(c ^ i, y) for k, c in (p or {}).items() if k <= row}
-        else:  # the value may still be linear, where what is not cancels
-            nonlinear.add(node)
-            slopes[node], rest[node] = _by_derivative(g, node, symbols)
-    constants = [rest.get(r >> 1, r & ~1) ^ (r & 1) for r in refs]
-    rows = [{k: c ^ (r & 1) for k, c in slopes.get(r >> 1, {}).items()} for r in refs]
+        left, right = known.get(a >> 1), known.get(b >> 1)
+        if left is None and op != "div":
+            left, right, a, b = right, left, b, a
+        if left is None or (right is not None and op != "add") or op not in ("add", "mul", "div"):
+            nonlinear.add(node)  # the value may still be linear, where what is not cancels
+            slopes, constant = _by_derivative(g, node, symbols)
+            known[node] = (slopes, one, constant)
+            continue
+        p, s, x = left
+        if a & 1:
+            s, x = s ^ 1, x ^ 1
+        if triangle and p and max(p) > row:
+            p = {k: c for k, c in p.items() if k <= row}
+        if op != "add":
+            times = mul if op == "mul" else g.div
+            if level[b >> 1] < STATE:
+                known[node] = (p, times(s, b), times(x, b))
+            else:
+                known[node] = ({k: times(c, b) for k, c in p.items()}, s, times(x, b))
+        elif right is None:
+            known[node] = (p, s, add(x, b))
+        else:
+            q, t, y = right
+            if b & 1:
+                t, y = t ^ 1, y ^ 1
+            if triangle and q and max(q) > row:
+                q = {k: c for k, c in q.items() if k <= row}
+            known[node] = (*_total(g, p, s, q, t), add(x, y))
+    found = [known.get(r >> 1, ({}, one, r & ~1)) for r in refs]
+    constants = [c ^ (r & 1) for r, (_, _, c) in zip(refs, found, strict=True)]
+    rows = [dict(_times(g, p, s ^ (r & 1))) for r, (p, s, _) in zip(refs, found, strict=True)]
     if nonlinear:
         _check_linear(g, rows, symbols)
     return [c if c > 1 else 0 for c in constants], rows
+
+
+def _times(g: Graph, p: Row, s: Ref) -> Row:
+    """s p."""
+    return p if s == g.one else {k: g.mul(c, s) for k, c in p.items()}
+
+
+def _total(g: Graph, p: Row, s: Ref, q: Row, t: Ref) -> tuple[Row, Ref]:
+    """s p + t q as coefficients and their common factor."""
+    if not p or not q:
+        return (p, s) if p else (q, t)
+    if s | 1 != t | 1:
+        if p == q:
+            both = g.add(s, t)
+            return (p, both) if both > 1 else ({}, g.one)
+        p, q, s, t = _times(g, p, s), _times(g, q, t), g.one, g.one
+    flip = (s ^ t) & 1
+    total = dict(p)
+    for k, c in q.items():
+        if k not in total:
+            total[k] = c ^ flip
+        elif (both := g.add(total[k], c ^ flip)) > 1:
+            total[k] = both
+        else:
+            del total[k]
+    return total, s
 
 
 def _dependents(g: Graph, refs: Sequence[Ref], symbols: Sequence[Ref]) -> list[int]:
