@@ -44,6 +44,30 @@ def test_bits_do_not_depend_on_threads(f: NativeFunction, n: int, threads: int) 
     assert_same_bits(f(*backwards, threads=threads), expected)
 
 
+def test_every_way_to_say_it(f: NativeFunction) -> None:
+    """Keywords in either order, integers of other kinds, too many, and outputs that overlap inputs."""
+    n = 30_000
+    arrays = states(f.program, (n,))[:3]
+    expected = f(*arrays)
+    for threads in (1, True, np.int64(2), 2, 2**40, 2**70):
+        for _ in range(2):  # the first call makes what the second uses
+            out = np.full((n, 2), np.nan)
+            assert f(*arrays, out=out, threads=threads) is out
+            assert_same_bits(out, expected)
+            out[...] = np.nan
+            assert f(*arrays, threads=threads, out=out) is out
+            assert_same_bits(out, expected)
+            assert_same_bits(f(*arrays, threads=threads), expected)
+    q = arrays[0].copy()
+    assert f(q, *arrays[1:], out=q, threads=2) is q
+    assert_same_bits(q, expected)
+    for wrong in (0, -3, 1.5):
+        with pytest.raises(NumberError, match="threads is"):
+            f(*arrays, out=out, threads=wrong)
+    with pytest.raises(TypeError):
+        f(*arrays, out=out, thread=2)
+
+
 @pytest.mark.parametrize("threads", [0, -1, 2.0, "2", None])
 def test_wrong_numbers_of_threads(f: NativeFunction, threads: object) -> None:
     with pytest.raises(NumberError, match="threads is"):

@@ -11,7 +11,7 @@ from kane.graph.program import Program
 SLOTS = (
     "array_type", "descr", "array_new", "array_return", "vectorcall", "tuple_new", "tuple_get", "tuple_set", "incref",
     "bytes", "save_thread", "restore_thread", "out_name", "general", "batch", "defaults", "memo_constants",
-    "memo_parameters", "memo_valid", "tuple_type",
+    "memo_parameters", "memo_valid", "tuple_type", "threads_name", "int_type", "int_value", "crew",
 )  # fmt: skip
 # offsets in a NumPy array object (the same in NumPy 1 and 2, with CPython's two-word object header)
 TYPE, DATA, ND, DIMS, STRIDES, DESCR, FLAGS = 8, 16, 24, 32, 40, 56, 64

@@ -14,6 +14,7 @@ import numpy as np
 from kane.graph.program import INPUT_OP, NUMBER_OP, Input, Program
 from kane.native.assembly import parameter
 from kane.native.batch import batch_function
+from kane.native.crew import crew
 from kane.native.doors import entry_functions
 from kane.native.host import Dtype, Host
 from kane.native.interpreter import fill
@@ -72,6 +73,7 @@ class Code:
     tables: list[Any] = field(default_factory=list)
     batch: Loaded | None = None
     batch_entry: int = 0
+    crewed: bool = False
     over_parameters: Code | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -92,6 +94,14 @@ class Code:
                 fill(self.single_table(), self.array_dtype, {"batch": address})
                 self.batch_entry = address
             return self.batch_entry
+
+    def crew_address(self) -> int | None:
+        """Address of what runs the batch loop on several threads, known to the fast call from now on."""
+        address = crew()
+        if address is not None and not self.crewed:
+            fill(self.single_table(), self.array_dtype, {"crew": address})
+            self.crewed = True
+        return address
 
     def single_table(self) -> int:
         make = ctypes.CFUNCTYPE(ctypes.c_int64)(self.single.address("table"))

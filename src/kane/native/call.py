@@ -15,7 +15,7 @@ from kane.errors import NumberError, ShapeError
 from kane.graph.program import Input
 from kane.native.assembly import parameter
 from kane.native.build import Code
-from kane.native.crew import crew, least_chunk
+from kane.native.crew import least_chunk, together
 from kane.native.entry import RELEASE_ABOVE
 
 Array = np.ndarray[Any, Any]
@@ -248,9 +248,9 @@ class _Loop:
         operations = len(self.code.program.state)
         least = least_chunk(operations)
         threads = min(self.threads, -(-size // least))
-        together = crew() if threads > 1 else None
-        if together is not None:
-            together(batch, *arguments, len(bases), least, threads)
+        start_crew = self.code.crew_address() if threads > 1 else None
+        if start_crew is not None:
+            together(start_crew, batch, *arguments, len(bases), least, threads)
             return
         large = size * operations > RELEASE_ABOVE
         (_BATCH_UNLOCKED if large else _BATCH)(batch)(*arguments)

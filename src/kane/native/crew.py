@@ -13,7 +13,6 @@ from __future__ import annotations
 import ctypes
 import sys
 from functools import cache
-from typing import Any
 
 from kane.native.functions import library_names, library_table
 from kane.native.host import this_host
@@ -34,8 +33,8 @@ INTEGERS = ("n", "arrays", "least", "threads")
 
 
 @cache
-def crew() -> Any:
-    """`crew(batch, n, pointers, batch_strides, element_strides, c, arrays, least, threads)`.
+def crew() -> int | None:
+    """The address of `crew(batch, n, pointers, batch_strides, element_strides, c, arrays, least, threads)`.
 
     Runs the batch loop at address `batch` for n states; `arrays`: how many pointers there are; `least`: states of a
     chunk.  None on a system without POSIX threads, where one thread does all.
@@ -45,8 +44,15 @@ def crew() -> Any:
     loaded = load(_source(), this_host(), 1, cached=False)
     address = loaded.address("crew")
     loaded.engine.detach()  # never freed: a late helper may still run it when the interpreter ends
-    kinds = [ctypes.c_int64 if name in INTEGERS else ctypes.c_void_p for name in NAMES]
-    return ctypes.CFUNCTYPE(None, *kinds)(address)
+    return address
+
+
+def together(address: int, *values: int) -> None:
+    """Call `crew` without the interpreter's lock."""
+    _CREW(address)(*values)
+
+
+_CREW = ctypes.CFUNCTYPE(None, *(ctypes.c_int64 if name in INTEGERS else ctypes.c_void_p for name in NAMES))
 
 
 def least_chunk(operations: int) -> int:

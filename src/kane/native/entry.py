@@ -1,8 +1,8 @@
 """The call from Python as LLVM IR.
 
 `@call` is a function by the vectorcall protocol.  It serves arguments that are exactly NumPy arrays of the right dtype,
-aligned, either all single states (n,) or all batches (N, n), with an optional `out=`; all else it hands to the general
-path in Python.
+aligned, either all single states (n,) or all batches (N, n), with an optional `out=`, and `threads=` behind it for
+batches; all else it hands to the general path in Python.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from kane.native.assembly import (
     run_state,
     states,
 )  # fmt: skip
+from kane.native.crew import least_chunk
 from kane.native.text import Type
 
 RELEASE_ABOVE = 20_000  # operations of a batch worth giving the interpreter's lock away
@@ -118,9 +119,9 @@ def _single(code: Assembly, program: Program, t: Type, objects: list[str], const
     code.do(f"ret ptr {answer}")
 
 
-def _given_outputs(code: Assembly, program: Program) -> tuple[str, list[str]]:
-    """The value of the keyword `out`, which has to be the only one, and its arrays: of several outputs a tuple."""
-    code.demand(code("icmp eq i64 " + code.field("%kwnames", 16, "i64") + ", 1"), "general")
+def _given_outputs(code: Assembly, program: Program, keywords: int = 1) -> tuple[str, list[str]]:
+    """The value of the keyword `out`, the first of so many, and its arrays: of several outputs a tuple."""
+    code.demand(code("icmp eq i64 " + code.field("%kwnames", 16, "i64") + f", {keywords}"), "general")
     key = code(f"call ptr {code.slot('tuple_get')}(ptr %kwnames, i64 0)")
     code.demand(code(f"icmp eq ptr {key}, {code.slot('out_name')}"), "general")
     answer = code(f"load ptr, ptr {code('getelementptr ptr, ptr %args, i64 %nargs')}")
@@ -182,10 +183,29 @@ def _plural(code: Assembly, program: Program, t: Type, objects: list[str], const
         table.add(code.field(results[-1], DATA), row, step)
     _run_batch(code, table, n, constants, large, "1")
     _answer(code, program, results, batched=True)
-    # given arrays, whose elements are evenly apart in each state
     code.label("keys2")
+    alone = code("icmp eq i64 " + code.field("%kwnames", 16, "i64") + ", 1")
+    code.do(f"br i1 {alone}, label %one, label %two")
+    code.label("one")
+    answer = _given_batch(code, program, t, table, mark, ranges, n, 1)
+    _run_batch(code, table, n, constants, large, "2")
+    code.do(f"call void {code.slot('incref')}(ptr {answer})")
+    code.do(f"ret ptr {answer}")
+    code.label("two")
+    answer = _given_batch(code, program, t, table, mark, ranges, n, 2)
+    _run_together(code, program, table, n, constants)
+    code.do(f"call void {code.slot('incref')}(ptr {answer})")
+    code.do(f"ret ptr {answer}")
+
+
+def _given_batch(  # noqa: PLR0913
+    code: Assembly, program: Program, t: Type, table: _Table, mark: int, taken: list[tuple[str, str]], n: str,
+    keywords: int,
+) -> str:  # fmt: skip
+    """Take the arrays of `out`, whose elements are evenly apart in each state, into the table; gives the answer."""
+    ranges = list(taken)
     table.count = mark
-    answer, given = _given_outputs(code, program)
+    answer, given = _given_outputs(code, program, keywords)
     for out, obj in zip(program.outputs, given, strict=True):
         flags = code.array(obj, "general")
         code.demand(code(f"icmp ne i32 {code(f'and i32 {flags}, {WRITEABLE}')}, 0"), "general")
@@ -202,9 +222,7 @@ def _plural(code: Assembly, program: Program, t: Type, objects: list[str], const
         data = code.field(obj, DATA)
         _demand_apart(code, _range(code, t, data, list(zip(sizes, steps, strict=True))), ranges)
         table.add(data, steps[0], step)
-    _run_batch(code, table, n, constants, large, "2")
-    code.do(f"call void {code.slot('incref')}(ptr {answer})")
-    code.do(f"ret ptr {answer}")
+    return answer
 
 
 class _Table:
@@ -246,6 +264,32 @@ def _run_batch(code: Assembly, table: _Table, n: str, constants: str, large: str
     code.do(f"call void {code.slot('restore_thread')}(ptr {thread})")
     code.do(f"br label %ran{tag}")
     code.label(f"ran{tag}")
+
+
+def _run_together(code: Assembly, program: Program, table: _Table, n: str, constants: str) -> None:
+    """Call the loop on `threads`, the second keyword, where there is enough to do for two."""
+    least = least_chunk(len(program.state))
+    key = code(f"call ptr {code.slot('tuple_get')}(ptr %kwnames, i64 1)")
+    code.demand(code(f"icmp eq ptr {key}, {code.slot('threads_name')}"), "general")
+    behind = code("add i64 %nargs, 1")
+    value = code(f"load ptr, ptr {code(f'getelementptr ptr, ptr %args, i64 {behind}')}")
+    code.demand(code(f"icmp eq ptr {code.field(value, TYPE)}, {code.slot('int_type')}"), "general")
+    over = code.room("i32", 4)
+    asked = code(f"call i64 {code.slot('int_value')}(ptr {value}, ptr {over})")
+    code.demand(code(f"icmp sgt i64 {asked}, 1"), "general")
+    code.demand(code(f"icmp sgt i64 {n}, {least}"), "general")
+    together = code.slot("crew")
+    code.demand(code(f"icmp ne ptr {together}, null"), "general")
+    worth = code(f"udiv i64 {code(f'add i64 {n}, {least - 1}')}, {least}")
+    fewer = code(f"icmp slt i64 {asked}, {worth}")
+    threads = code(f"select i1 {fewer}, i64 {asked}, i64 {worth}")
+    thread = code(f"call ptr {code.slot('save_thread')}()")
+    columns = ", ".join(f"ptr {c}" for c in table.columns)
+    code.do(
+        f"call void {together}(ptr {code.slot('batch')}, i64 {n}, {columns}, ptr {constants}, i64 {table.count}, "
+        f"i64 {least}, i64 {threads})"
+    )
+    code.do(f"call void {code.slot('restore_thread')}(ptr {thread})")
 
 
 def _new(

@@ -14,7 +14,7 @@ import numpy as np
 from kane.native.assembly import SLOTS
 
 NO_ARGUMENTS = 0x04  # METH_NOARGS
-OUT = sys.intern("out")
+OUT, THREADS = sys.intern("out"), sys.intern("threads")
 
 
 class MethodDef(ctypes.Structure):
@@ -127,6 +127,9 @@ def _addresses(dtype: np.dtype[Any]) -> dict[str, int]:
         "restore_thread": _python("PyEval_RestoreThread"),
         "out_name": id(OUT),
         "tuple_type": id(tuple),
+        "threads_name": id(THREADS),
+        "int_type": id(int),
+        "int_value": _python("PyLong_AsLongLongAndOverflow"),
     }
 
 
