@@ -17,6 +17,7 @@ from kane.kinematics.motion import make_step
 from kane.kinematics.vectors import MatrixRotation, Rotation, SimpleRotation, Sym, Vec
 from kane.mechanism.formula import ZERO as NOTHING
 from kane.mechanism.formula import Formula, Scalar
+from kane.mechanism.model import ZERO as NOWHERE
 from kane.mechanism.model import Axis, Inertia, Mechanism, Move, QuaternionTurn, Translate, Turn
 
 Partials = tuple[tuple[int, Vec], ...]
@@ -77,7 +78,6 @@ class Walk:
         self._turns: dict[tuple[object, ...], int] = {}
         self._known: dict[tuple[object, ...], int] = {}
         self._speeds = {u >> 1: r for r, u in enumerate(symbols.u)}
-        self._scalars: dict[Scalar, Ref] = {}
         self._names = dict(symbols.by_name)
         self._values = {p.name: p.value for p in mechanism.parameters}
 
@@ -87,9 +87,7 @@ class Walk:
             return self.g.number(value) if value is not NOTHING and value else 0
         if value.op == "name":
             return self._name(str(value.value))
-        if value not in self._scalars:
-            self._scalars[value] = value.build(self.g, self._name)
-        return self._scalars[value]
+        return value.build(self.g, self._name)
 
     def _name(self, text: str) -> Ref:
         """A coordinate, time, or a parameter: a symbol where it is free or has no value."""
@@ -127,8 +125,9 @@ class Walk:
 
     def body(self, link: str, station: int, inertia: Inertia) -> PlacedBody:
         """A body's mass centre and the axes of its moments."""
-        centre = self.moves(station, (Translate(inertia.com),), link)
-        axes = self.stations[self.moves(centre, inertia.axes, f"{link}.inertia")].axes
+        centre = station if inertia.com is NOWHERE else self.moves(station, (Translate(inertia.com),), link)
+        turned = self.moves(centre, inertia.axes, f"{link}.inertia") if inertia.axes else centre
+        axes = self.stations[turned].axes
         a = [self.scalar(x) for x in inertia.moments]
         return PlacedBody(link, centre, axes, self.scalar(inertia.mass), (a[0], a[1], a[2], a[3], a[4], a[5]))
 

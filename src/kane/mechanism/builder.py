@@ -331,7 +331,7 @@ class System:
 
 def _mass(name: str, mass: ScalarLike) -> Scalar:
     value = f.exact(mass)
-    if isinstance(value, Fraction) and value < 0:
+    if not isinstance(value, Formula) and value < 0:
         raise InertiaError(
             f"Body {name!r} has the negative mass {float(value)}.",
             name=name,

@@ -103,7 +103,7 @@ class Formula:
                 return graph.power(base, int(exponent))
             if exponent.denominator == 2:
                 return graph.power(graph.sqrt(base), int(exponent * 2))
-        a = [arg.build(graph, resolve) for arg in self.args]
+        a = [resolve(str(arg.value)) if arg.op == "name" else arg.build(graph, resolve) for arg in self.args]
         if self.op in ("add", "sub", "mul", "div", "neg", "sqrt", "sin", "cos"):
             result: Ref = getattr(graph, self.op)(*a)
             return result
