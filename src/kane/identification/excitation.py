@@ -1,6 +1,6 @@
 """Motions that show the parameters: Fourier series within all limits, of least condition number or most information.
 
-Every trial motion fills its joints' position, speed and acceleration limits exactly (motion.within), so these need no
+Every trial motion fills its joints' position, speed and acceleration limits exactly (trial.py), so these need no
 constraint; torques and workspace boxes enter as a penalty and are checked densely at the end, where the motion is made
 smaller until it keeps them (Swevers et al. 1997; Park 2006).
 """
@@ -8,7 +8,7 @@ smaller until it keeps them (Swevers et al. 1997; Park 2006).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,24 +16,26 @@ import numpy as np
 from kane.equations.base_columns import full_rows, rotor_columns
 from kane.equations.frames import frame_pose, node_poses
 from kane.equations.system import derive_system
-from kane.errors import ConvergenceError
+from kane.errors import ConvergenceError, InputError
 from kane.graph.derivative import gradient
 from kane.graph.program import Input, build_program
-from kane.identification.motion import FourierMotion, MotionLimits, motion_limits, within
+from kane.identification.motion import FourierMotion, MotionLimits, motion_limits
 from kane.identification.torque_model import TorqueModel
+from kane.identification.trial import Trials, even_variables, falling_variables, trials
 from kane.native import compile_program
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Objective = Literal["condition", "information"]
 POWERS = (2.0, 5.0, 12.0)  # of the norms that smooth the extreme eigenvalues, round by round
-TRIED = 3  # of the best random motions are improved; the best of these to the end
+RANDOM = 40  # motions to compare with
+GAIN = 1e-3  # of the cost, for which a stopped descent is begun again
+TRIED = 5  # of the best random motions are improved; the best of these to the end
 PENALTY = 10.0
-LEAST = 0.05  # of the largest amplitude that the limits leave
-SOFT = 0.05  # of the lowest speed limit: where Coulomb friction is linear during the search
-SAMPLES = 80  # of a trial motion
-DENSE = 100  # points of the last check a period of the fastest harmonic
+SOFT = 0.05  # of the lowest speed that limits leave: where Coulomb friction is linear during the search
+SAMPLES = 10  # of a trial motion, a period of the fastest harmonic; 80 at least
+DENSE = 100  # points of the last checks a period of the fastest harmonic
 MARGIN = 0.97  # of torque limits, aimed at in the search
-STEP = 1e-6  # of the differences that take search variables to the motion
+STEP = 1e-6  # of the differences that take boxes to coordinates
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +49,10 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """How hard to look: random motions to begin with, rounds of improvement (L-BFGS), seed of the random motions."""
+    """How hard to look: motions to begin with, rounds of improvement (L-BFGS), seed of all random motions."""
 
     starts: int = 40
-    rounds: int = 300
+    rounds: int = 800
     seed: int = 0
 
 
@@ -58,9 +60,9 @@ class Search:
 class Excitation:
     """A designed motion.
 
-    condition: of its regressor; random: condition numbers of the random motions within the same limits that it was
-    chosen from and improved on; information: log det (W^T W) / k; margins: for each limit the largest share of it that
-    is used.
+    condition: of its regressor.  random: condition numbers of random motions within the same limits, of this series and
+    as large as the limits allow, their coefficients even between -1 and 1.  information: log det (W^T W) / k.  margins:
+    for each limit the largest share of it that is used.
     """
 
     motion: FourierMotion
@@ -76,33 +78,22 @@ class _Design:
     """What trial motions are made of and judged by."""
 
     model: TorqueModel
-    limits: MotionLimits
-    period: float
-    harmonics: int
+    trials: Trials
     objective: Objective
     boxes: tuple[Box, ...]
     positions: Callable[[Array], Array] | None
     x: Array
-    rest: bool
     reverse: Callable[..., tuple[Array, Array, Array]]
     power: float = POWERS[0]
 
-    def motion(self, p: Array) -> FourierMotion:
-        """The motion of search variables p: shape (n, 2, harmonics), place (n,), fill (n,)."""
-        return within(self.limits, self.period, *self._shaped(p), self.model.joints)
-
-    def _shaped(self, p: Array) -> tuple[Array, Array, Array]:
-        n, H = self.model.nv, self.harmonics
-        shape = p[: 2 * n * H].reshape(n, 2, H)
-        if self.rest:  # speed and acceleration zero at the period's ends
-            k = np.arange(1, H + 1)
-            shape = np.stack([_without(shape[:, 0], k), _without(shape[:, 1], k**2)], axis=1)
-        place, fill = _unit(p[2 * n * H :].reshape(2, n))
-        return shape, place, LEAST + (1.0 - LEAST) * fill
+    def final(self, motion: FourierMotion) -> tuple[float, float]:
+        """Condition number and information at samples that are close and miss the moments of rest."""
+        count = DENSE * self.trials.harmonics
+        return quality(_gram(self.model.regressor(*motion(motion.times(count) + 0.5 * motion.period / count))))
 
     def judged(self, motion: FourierMotion) -> tuple[float, float, float]:
-        """Condition number, information, penalty."""
-        q, qd, qdd = motion(motion.times(SAMPLES))
+        """Condition number, information, penalty at the trial times."""
+        q, qd, qdd = self.trials.states(motion)
         W = self.model.regressor(q, qd, qdd)
         condition, information = quality(_gram(W))
         return condition, information, self.penalty(q, W)[0]
@@ -111,8 +102,9 @@ class _Design:
         """Sum of squares of what exceeds torque limits and boxes, with its derivatives by W and by q."""
         bar, slope = np.zeros_like(W), np.zeros_like(q)
         total = 0.0
-        if np.isfinite(self.limits.effort).any():
-            tau, allowed = W @ self.x, MARGIN * self.limits.effort
+        effort = self.trials.limits.effort
+        if np.isfinite(effort).any():
+            tau, allowed = W @ self.x, MARGIN * effort
             over = _over(np.abs(tau) / allowed)
             total += float((over**2).sum())
             bar += (2.0 * over * np.sign(tau) / allowed)[..., None] * self.x
@@ -132,9 +124,7 @@ class _Design:
 
         Smooth: p-norms of the eigenvalues and of their inverses for the largest and the inverse of the smallest one.
         """
-        motion = self.motion(p)
-        times = motion.times(SAMPLES)
-        q, qd, qdd = motion(times)
+        q, qd, qdd = self.trials.states(self.trials.motion(p))
         W = self.model.regressor(q, qd, qdd)
         values, V = np.linalg.eigh(_gram(W))
         values = np.maximum(values, 1e-14 * max(float(values[-1]), 1e-300))
@@ -142,10 +132,10 @@ class _Design:
             cost, slopes = _smooth_condition(values, self.power)
         else:
             cost, slopes = -float(np.log(values).mean()), -1.0 / (values * len(values))
-        bar = (2.0 / SAMPLES) * (W @ ((V * slopes) @ V.T))
+        bar = (2.0 / len(W)) * (W @ ((V * slopes) @ V.T))
         penalty, more, by_q = self.penalty(q, W)
         gq, gqd, gqdd = self.pullback(q, qd, qdd, bar + PENALTY * more)
-        return cost + PENALTY * penalty, self._by_variables(p, motion, gq + PENALTY * by_q, gqd, gqdd)
+        return cost + PENALTY * penalty, self.trials.slopes(p, gq + PENALTY * by_q, gqd, gqdd)
 
     def pullback(self, q: Array, qd: Array, qdd: Array, bar: Array) -> tuple[Array, Array, Array]:
         """Derivatives by q, qd, qdd (samples, n) of the sum of bar * W, friction's columns included."""
@@ -158,27 +148,6 @@ class _Design:
             elif column.kind == "coulomb":
                 gqd[:, r] += bar[:, r, k] * (np.abs(qd[:, r]) < self.model.width) / self.model.width
         return gq, gqd, gqdd
-
-    def _by_variables(self, p: Array, motion: FourierMotion, gq: Array, gqd: Array, gqdd: Array) -> Array:
-        """A joint's motion depends on its own variables only: one difference of each kind serves all joints at once."""
-        n, H = self.model.nv, self.harmonics
-        parts = 2 * H + 2
-        at = np.concatenate([np.arange(2 * n * H).reshape(n, 2 * H).T, np.arange(2 * n * H, n * parts).reshape(2, n)])
-        moved = []
-        for columns in at:
-            trial = p.copy()
-            trial[columns] += STEP
-            moved.append(self._shaped(trial))
-        shape, place, fill = (np.concatenate(arrays) for arrays in zip(*moved, strict=True))
-        limits = MotionLimits(*(np.tile(getattr(self.limits, f.name), parts) for f in fields(MotionLimits)))
-        times = motion.times(SAMPLES)
-        there = within(limits, self.period, shape, place, fill, ())(times)
-        total = np.zeros((parts, n))
-        for g, a, b in zip((gq, gqd, gqdd), motion(times), there, strict=True):
-            total += (g[:, None] * (b.reshape(SAMPLES, parts, n) - a[:, None])).sum(axis=0)
-        slope = np.zeros(len(p))
-        slope[at] = total / STEP
-        return slope
 
 
 def _gram(W: Array) -> Array:
@@ -193,15 +162,6 @@ def _smooth_condition(values: Array, power: float) -> tuple[float, Array]:
     cost = np.log(values[-1] / values[0]) + np.log(high.sum()) / power + np.log(low.sum()) / power
     slopes = (high / high.sum() - low / low.sum()) / values
     return 0.5 * float(cost), np.asarray(0.5 * slopes)
-
-
-def _without(coefficients: Array, k: Array) -> Array:
-    """The coefficients without the part along k."""
-    return coefficients - np.outer(coefficients @ k, k) / float(k @ k)
-
-
-def _unit(p: Array) -> Array:
-    return 0.5 + 0.5 * np.sin(p)
 
 
 def _over(use: Array) -> Array:
@@ -232,32 +192,58 @@ def frame_positions(model: TorqueModel, frames: Sequence[str]) -> Callable[[Arra
 
 
 def exciting_motion(
-    model: TorqueModel, series: tuple[float, int] = (10.0, 5), objective: Objective = "condition",
+    model: TorqueModel, series: tuple[float, int] = (20.0, 15), objective: Objective = "condition",
     boxes: Sequence[Box] = (), limits: MotionLimits | None = None, rest: bool = True, search: Search = Search(),
 ) -> Excitation:  # fmt: skip
     """A periodic motion whose regressor has the least condition number, or the most information.
 
     series: period (s) and number of harmonics.  limits: of the description by default (motion_limits); boxes: of the
     workspace. rest: the period starts and ends at rest.  Torques are those of the description's parameters.
-    Deterministic for a seed. Raises ConvergenceError when even the smallest motion breaks torque limits or boxes.
+    Deterministic for a seed. Raises ConvergenceError when even the smallest motion breaks torque limits or boxes,
+    InputError for a series that leaves no motion.
     """
     period, harmonics = series
+    if not period > 0 or harmonics < (2 if rest else 1):
+        raise InputError(
+            f"A period of {period:.6g} s with {harmonics} harmonics holds no motion.", name="series", value=series,
+            remedy="Give a positive period and two harmonics at least (one with rest=False).",
+        )  # fmt: skip
     limits = limits or motion_limits(model)
     positions = frame_positions(model, [b.frame for b in boxes]) if boxes else None
     x = np.nan_to_num(model.prior)
-    reverse = reverse_regressor(model)
-    exact, soft = model, SOFT * float(limits.velocity.min())
-    model = replace(model, width=max(model.width, soft))  # a step in Coulomb friction would stop the search
-    design = _Design(model, limits, period, harmonics, objective, tuple(boxes), positions, x, rest, reverse)
+    exact = model
+    model = replace(model, width=max(model.width, SOFT * _slowest(limits)))  # a step of friction would stop the search
+    trial = trials(model.joints, limits, series, rest, max(80, SAMPLES * harmonics))
+    design = _Design(model, trial, objective, tuple(boxes), positions, x, reverse_regressor(model))
     rng = np.random.default_rng(search.seed)
-    trials = [random_variables(design.model.nv, harmonics, rng) for _ in range(max(1, search.starts))]
-    judged = [design.judged(design.motion(p)) for p in trials]
+    plain = [trial.motion(even_variables(model.nv, harmonics, rng)) for _ in range(RANDOM)]
+    random = _random_conditions(replace(design, model=exact), plain)
+    starts = [falling_variables(model.nv, harmonics, rng) for _ in range(max(1, search.starts))]
+    judged = [design.judged(trial.motion(p)) for p in starts]
     costs = [(np.log(c) if objective == "condition" else -i) + PENALTY * over for c, i, over in judged]
-    best = [trials[i] for i in np.argsort(costs)[:TRIED]]
+    best = [starts[i] for i in np.argsort(costs)[:TRIED]]
     p, used = _improved(design, best, search.rounds)
-    motion, margins = _kept(design, design.motion(p))
-    condition, information, _ = replace(design, model=exact).judged(motion)
-    return Excitation(motion, condition, tuple(c for c, _, _ in judged), information, margins, used + len(trials))
+    motion, margins = _kept(design, trial.motion(p))
+    condition, information = replace(design, model=exact).final(motion)
+    return Excitation(motion, condition, random, information, margins, used + len(starts))
+
+
+def _random_conditions(design: _Design, motions: Sequence[FourierMotion]) -> tuple[float, ...]:
+    """Condition numbers of motions made smaller until they keep all limits; those that cannot are left out."""
+    found = []
+    for motion in motions:
+        try:
+            kept, _ = _kept(design, motion)
+        except ConvergenceError:
+            continue
+        found.append(design.final(kept)[0])
+    return tuple(found)
+
+
+def _slowest(limits: MotionLimits) -> float:
+    """The lowest of the largest speeds that limits, accelerations and room leave."""
+    room = 0.5 * (limits.upper - limits.lower)
+    return float(np.minimum(limits.velocity, np.sqrt(limits.acceleration * room)).min())
 
 
 def reverse_regressor(model: TorqueModel) -> Callable[..., tuple[Array, Array, Array]]:
@@ -281,40 +267,43 @@ def reverse_regressor(model: TorqueModel) -> Callable[..., tuple[Array, Array, A
     return compiled
 
 
-def random_variables(n: int, harmonics: int, rng: np.random.Generator) -> Array:
-    """Search variables of a random motion: normal coefficients that fall with the harmonic."""
-    shape = rng.normal(size=(n, 2, harmonics)) / np.arange(1, harmonics + 1)
-    return np.concatenate([shape.ravel(), rng.uniform(-1, 1, n), np.full(n, 0.5 * np.pi)])
-
-
 def _improved(design: _Design, starts: Sequence[Array], rounds: int) -> tuple[Array, int]:
-    """The best variables after `rounds`: a fifth of them for each start, then for the best at every sharpness."""
+    """The best variables: a tenth of the rounds for each start, the rest for the best at every sharpness."""
     from scipy.optimize import minimize
 
     used = 0
 
     def descend(p: Array, power: float, count: int) -> tuple[float, Array]:
+        """Rounds of L-BFGS, begun again where it stops at an edge of the limits."""
         nonlocal used
         sharper = replace(design, power=power)
-        options = {"maxiter": count, "maxfun": 3 * count, "maxcor": 20}
-        found = minimize(sharper.cost, p, jac=True, method="L-BFGS-B", options=options)
-        used += int(found.nfev)
-        return float(found.fun), np.asarray(found.x)
+        cost = np.inf
+        while count > 0:
+            options = {"maxiter": count, "maxfun": 3 * count, "maxcor": 30}
+            found = minimize(sharper.cost, p, jac=True, method="L-BFGS-B", options=options)
+            used += int(found.nfev)
+            count -= max(1, int(found.nit))
+            p, gain, cost = np.asarray(found.x), cost - float(found.fun), float(found.fun)
+            if gain < GAIN:
+                break
+        return cost, p
 
     if rounds < 1:
         return starts[0], 0
-    share = max(1, rounds // 5)
+    share = max(1, rounds // 10)
     tried = [descend(p, POWERS[0], share) for p in starts]
     p = min(tried, key=lambda item: item[0])[1]
-    for power in POWERS if design.objective == "condition" else POWERS[:1]:
-        p = descend(p, power, share)[1]
+    powers = POWERS if design.objective == "condition" else POWERS[:1]
+    left = max(1, (rounds - share * len(starts)) // len(powers))
+    for power in powers:
+        p = descend(p, power, left)[1]
     return p, used
 
 
 def _kept(design: _Design, motion: FourierMotion) -> tuple[FourierMotion, dict[str, float]]:
     """The motion made smaller about its centre until torques and boxes hold at dense samples."""
     for _ in range(60):
-        margins = shares(design.model, design.limits, motion, design.x, design.boxes, design.positions)
+        margins = shares(design.model, design.trials.limits, motion, design.x, design.boxes, design.positions)
         if max(margins.values()) <= 1.0:
             return motion, margins
         motion = FourierMotion(motion.joints, motion.period, motion.centre, 0.93 * motion.sine, 0.93 * motion.cosine)

@@ -94,10 +94,8 @@ class FourierMotion:
         A trigonometric polynomial of degree H is at most its largest value on M even points over cos(pi H / M) (Ehlich
         and Zeller 1964).
         """
-        H = self.sine.shape[1]
-        M = 40 * H
-        grow = 1.0 / np.cos(np.pi * H / M)
-        q, qd, qdd = self(self.times(M))
+        times, grow = fine_times(self.period, self.sine.shape[1])
+        q, qd, qdd = self(times)
         middle = 0.5 * (q.max(axis=0) + q.min(axis=0))
         half = np.abs(q - middle).max(axis=0) * grow
         return middle - half, middle + half, np.abs(qd).max(axis=0) * grow, np.abs(qdd).max(axis=0) * grow
@@ -137,6 +135,12 @@ class FourierMotion:
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">\n{body}\n</svg>\n'
         )
+
+
+def fine_times(period: float, harmonics: int) -> tuple[Array, float]:
+    """Even times (40 H,) of a period, and what the largest value there is multiplied by to bound all others."""
+    M = 40 * harmonics
+    return np.arange(M) * (period / M), float(1.0 / np.cos(np.pi * harmonics / M))
 
 
 def within(
