@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kane.identification.noise import block_covariance, larger
+from kane.identification.noise import block_covariance, larger, widening
 
 Array = np.ndarray[Any, np.dtype[Any]]
 LEAF = 128
@@ -153,7 +153,8 @@ def solve(factors: Factors, prior: Array, weights: Array | None = None, correlat
     """Least squares with joint weights 1 / sigma_j (ones by default), at the prior where the samples say nothing.
 
     Covariance: sigma^2 (W^T W)^-1 with the joint's own sigma; `correlated`: from the sums of W^T residual over blocks
-    instead, which holds for noise that is correlated within a block; the larger of the two deviations is kept.
+    instead, which holds for noise that is correlated within a block; the larger of the two deviations is kept, and both
+    are widened until three of them hold for all parameters together (noise.widening).
     """
     per_joint = factors.joint_factors()
     nv, k = len(per_joint), factors.size
@@ -178,7 +179,8 @@ def solve(factors: Factors, prior: Array, weights: Array | None = None, correlat
     bread = inverse @ inverse.T
     covariance = bread @ middle @ bread
     if correlated:
-        covariance = larger(covariance, block_covariance(factors.R, x, w, inverse))
+        own = covariance * float(widening(k, np.array(np.inf))) ** 2
+        covariance = larger(own, block_covariance(factors.R, x, w, inverse))
     covariance = _symmetric(covariance)
     null = Vt[~keep].T
     lost = np.linalg.norm(null, axis=1) > 1e-6

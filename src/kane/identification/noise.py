@@ -1,8 +1,9 @@
 """Covariance of an estimate whose noise is correlated in time, from the residuals of blocks of consecutive samples.
 
 A sandwich over blocks (Newey and West 1987), corrected for what a block itself did to the fit (Bell and McCaffrey
-2002), for the repeats of a periodic motion, where ripple repeats too, and for how few blocks a parameter's error comes
-from.
+2002) and for the repeats of a periodic motion, where ripple repeats too.  Three of the deviations are meant to hold for
+all parameters of a robot together, so they are widened by the number of parameters and by how few blocks a parameter's
+error comes from.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 WINDOW = 4  # blocks over which noise may be correlated
 REPEAT = 0.45  # of the usual difference of two blocks: less is one motion done again
 LEVERAGE = 0.9  # of a block's own part in the fit: one that determines a parameter alone hides its noise
-FEW = 4.0  # degrees of freedom of a deviation that are taken at least
+FEW = 8.0  # degrees of freedom of a deviation that are taken at least
+MISSED = 0.02  # of all logs: where a parameter is beyond three deviations
 
 
 def block_covariance(R: Array, x: Array, w: Array, inverse: Array) -> Array:
@@ -40,7 +42,7 @@ def block_covariance(R: Array, x: Array, w: Array, inverse: Array) -> Array:
     repeats = _repeated(own, len(products))
     if repeats:
         covariance = larger(covariance, _windowed(products, [0, *repeats]))
-    grow = np.sqrt(_spread(g))
+    grow = widening(k, _freedom(g))
     return np.asarray(covariance * np.outer(grow, grow))
 
 
@@ -68,13 +70,22 @@ def _repeated(own: Array, lags: int) -> list[int]:
     ]
 
 
-def _spread(g: Array) -> Array:
-    """Variance of t for each parameter's degrees of freedom (Satterthwaite 1946), from the shares of the blocks."""
+def _freedom(g: Array) -> Array:
+    """Degrees of freedom of each parameter's deviation (Satterthwaite 1946), from the shares of the blocks g."""
     squares = g**2
     with np.errstate(divide="ignore", invalid="ignore"):
         freedom = 3.0 * squares.sum(axis=0) ** 2 / (squares**2).sum(axis=0)
-    freedom = np.maximum(np.nan_to_num(freedom, nan=FEW), FEW)
-    return np.asarray(freedom / (freedom - 2.0))
+    return np.asarray(np.maximum(np.nan_to_num(freedom, nan=FEW), FEW))
+
+
+def widening(count: int, freedom: Array) -> Array:
+    """What deviations of so many degrees of freedom are multiplied by, at least 1.
+
+    Three of them are then Student's t for all of `count` parameters together (Bonferroni) but for MISSED of the logs.
+    """
+    from scipy.special import stdtrit
+
+    return np.asarray(np.maximum(stdtrit(freedom, 1.0 - 0.5 * MISSED / max(1, count)) / 3.0, 1.0))
 
 
 def larger(a: Array, b: Array) -> Array:

@@ -109,7 +109,7 @@ def _bases(times: Array, period: float, harmonics: int) -> Bases:
 
 
 def _extreme(basis: Array, shape: Array, sign: float) -> tuple[Array, Array]:
-    """The largest (sign 1) or least (-1) value of each joint's series (n,) and its slope by the coefficients (n, 2 H)."""
+    """The largest (sign 1) or least (-1) value of each joint's series (n,), and its slope by the coefficients."""
     values = sign * (basis @ shape.T)
     where = values.argmax(axis=0)
     return sign * values[where, range(len(shape))], basis[where]
@@ -129,7 +129,7 @@ def _harmonic(H: int) -> Array:
 
 
 def _rested(shape: Array) -> Array:
-    """The nearest coefficients (n, 2 H) with sum k sine_k = 0 and sum k^2 cosine_k = 0: rest where the period begins."""
+    """The nearest coefficients with sum k sine_k = 0 and sum k^2 cosine_k = 0: rest where the period begins."""
     H = shape.shape[1] // 2
     k = np.arange(1.0, H + 1)
     parts = []
