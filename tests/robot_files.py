@@ -73,13 +73,20 @@ def robot_files() -> dict[str, Path]:
 
 
 @cache
+def wheel_folder(name: str) -> Path:
+    """The folder of the package that a file belongs to."""
+    package = name.partition("/")[0]
+    spec = find_spec(package)
+    places = list(spec.submodule_search_locations or ()) if spec is not None else []
+    return Path(places[0]) if places else WHEELS / package
+
+
+@cache
 def wheel_files(suffix: str, holds: bytes) -> dict[str, Path]:
     """Short name -> path of the files of the sweep's wheels with this suffix and this start tag."""
     found = {}
     for package in PACKAGES:
-        spec = find_spec(package)
-        places = list(spec.submodule_search_locations or ()) if spec is not None else []
-        root = Path(places[0]) if places else WHEELS / package
+        root = wheel_folder(package)
         for path in root.rglob(f"*{suffix}") if root.is_dir() else ():
             if holds in path.read_bytes()[:100_000]:
                 found[f"{package}/{path.relative_to(root)}"] = path

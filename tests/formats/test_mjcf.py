@@ -217,6 +217,62 @@ def test_paths_do_not_leave_the_folder(tmp_path: Path) -> None:
     assert read_mjcf(path).gravity == (0, 0, -1)
 
 
+WEIGHTY = '<body name="yoke"><joint name="pan"/><geom type="mesh" mesh="x"/></body>'
+OUTSIDE = {
+    "include": model(arm(PAN), '<include file="../../secret.xml"/>'),
+    "include through a folder": model(arm(PAN), '<include file="parts/../../secret.xml"/>'),
+    "include of an include": model(arm(PAN), '<include file="parts/more.xml"/>'),
+    "model": model(arm(PAN), '<asset><model name="s" file="../secret.xml"/></asset>'),
+    "mesh": model(WEIGHTY, '<asset><mesh name="x" file="../../cube.obj"/></asset>'),
+    "meshdir": model(WEIGHTY, '<compiler meshdir="../.."/><asset><mesh name="x" file="cube.obj"/></asset>'),
+}
+
+
+@pytest.mark.parametrize("what", OUTSIDE)
+def test_parts_of_other_folders_must_be_allowed(what: str, tmp_path: Path) -> None:
+    home = tmp_path / "there" / "robot"
+    (home / "parts").mkdir(parents=True)
+    (home / "parts" / "more.xml").write_text("<mujocoinclude><include file='../../../secret.xml'/></mujocoinclude>")
+    for folder in (tmp_path, home.parent):
+        (folder / "secret.xml").write_text(model("<body name='b'/>") if what == "model" else "<mujocoinclude><option/></mujocoinclude>")
+    corners = [f"v {x} {y} {z}" for x in (0, 1) for y in (0, 1) for z in (0, 1)]
+    faces = ["1 2 4 3", "5 7 8 6", "1 5 6 2", "3 4 8 7", "1 3 7 5", "2 6 8 4"]
+    (tmp_path / "cube.obj").write_text("\n".join([*corners, *(f"f {face}" for face in faces)]) + "\n")
+    path = home / "robot.xml"
+    path.write_text(OUTSIDE[what])
+    with pytest.raises(FormatError, match="leads out of the model's folder") as caught:
+        read_mjcf(path)
+    assert "folders=" in (caught.value.remedy or "")
+    if what != "include of an include":  # MuJoCo looks for that one elsewhere
+        assert read_mjcf(path, folders=[tmp_path]).link("yoke").inertia is not None
+
+
+def test_the_parts_are_screened_too(tmp_path: Path) -> None:
+    (tmp_path / "part.xml").write_text("<mujocoinclude>\n<option gravity='0 0 0x10'/></mujocoinclude>")
+    path = tmp_path / "robot.xml"
+    path.write_text(model(arm(PAN), '<include file="part.xml"/>'))
+    with pytest.raises(NumberError) as caught:
+        read_mjcf(path)
+    assert (caught.value.file, caught.value.line) == (str(tmp_path / "part.xml"), 2)
+
+
+@pytest.mark.parametrize("number", ["0x10", "-0X1p3", "nan(1)", "+inf", "1,5", "1e", "1_0", "１", "1.2.3", "1e400"])
+def test_what_is_no_number(number: str) -> None:
+    assert refused(model(arm(PAN).replace('mass="0.6"', f'mass="{number}"')), InputError)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '<replicate count="100000000" offset="0 0 1"><body/></replicate>',
+        '<replicate count="1000"><replicate count="1000"><geom size="1"/></replicate></replicate>',
+        '<composite type="cable" count="9999999 1 1" size="1"><geom size="0.1"/></composite>',
+    ],
+)
+def test_endless_copies_are_refused(body: str) -> None:
+    assert "copies" in refused(model(body), UnsupportedError).message
+
+
 def test_a_joint_may_be_called_inf() -> None:
     text = model(arm('<joint name="inf" axis="0 0 1"/>'), tail='<actuator><motor joint="inf"/></actuator>')
     assert read_mjcf(text).joint("inf")

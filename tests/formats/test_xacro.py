@@ -46,3 +46,41 @@ def test_a_xacro_text_has_no_folder() -> None:
 
     with pytest.raises(FormatError):
         read_xacro(MAIN)
+
+
+@pytest.mark.parametrize("how", ["${xacro.load_yaml('../secret.yaml')['m']}", "include", "glob"])
+def test_parts_of_other_folders_must_be_allowed(how: str, tmp_path: Path) -> None:
+    pytest.importorskip("xacrodoc")
+    (tmp_path / "secret.yaml").write_text("m: 0.5\n")
+    (tmp_path / "secret.xacro").write_text(f'{HEAD}<xacro:property name="m" value="0.5"/></robot>')
+    old = '<xacro:property name="m" value="0.5"/>'
+    if how == "glob":
+        text = MAIN.replace(old, '<xacro:include filename="../*.xacro"/>')
+    elif how == "include":
+        text = MAIN.replace(old, '<xacro:include filename="parts/../../secret.xacro"/>')
+    else:
+        text = MAIN.replace('value="0.5"', f'value="{how}"')
+    home = tmp_path / "home"
+    home.mkdir()
+    path = written(home, text)
+    with pytest.raises(FormatError, match="leads out of the model's folder"):
+        read(path)
+    assert read(path, folders=[tmp_path]).link("l3").inertia.mass == Fraction(3, 2)  # type: ignore[union-attr]
+    (tmp_path / "package.xml").write_text("<package><name>p</name></package>")  # the file's own package
+    assert read(path).link("l3")
+
+
+def test_entities_in_parts_are_refused(tmp_path: Path) -> None:
+    pytest.importorskip("xacrodoc")
+    path = written(tmp_path)
+    bomb = '<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'
+    (tmp_path / "parts" / "arm.xacro").write_text(bomb + PART)
+    with pytest.raises(FormatError, match="entit"):
+        read(path)
+
+
+def test_endless_macros_are_refused(tmp_path: Path) -> None:
+    pytest.importorskip("xacrodoc")
+    loop = '<xacro:macro name="again" params=""><xacro:again/></xacro:macro><xacro:again/>'
+    with pytest.raises(FormatError):
+        read(written(tmp_path, MAIN.replace('<link name="base"/>', f'<link name="base"/>{loop}')))

@@ -15,7 +15,7 @@ from kane.errors import InputError, UnsupportedError
 from kane.formats import read
 from kane.mechanism.checks import judge
 from kane.verification.mjcf_oracle import compare_mjcf
-from robot_files import degrees, wheel_files
+from robot_files import degrees, wheel_files, wheel_folder
 
 pytest.importorskip("mujoco")
 TASKS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias_forces", "gravity_forces")
@@ -95,19 +95,19 @@ TREE_ONLY = {name: reason for reason, names in TREE_REASONS.items() for name in 
 @pytest.mark.parametrize("name", FILES)
 def test_all_files(name: str) -> None:
     """Read, and of one mind with MuJoCo at 20 random states; or refused for the reason that stands above."""
-    path = FILES[name]
+    path, home = FILES[name], wheel_folder(name)
     if name in REFUSED:
         with pytest.raises(InputError, match=REFUSED[name]):
-            judge(read(path), "accept")
+            judge(read(path, folders=[home]), "accept")
         return
     if name in TREE_ONLY:
         with pytest.raises(UnsupportedError, match=TREE_ONLY[name]):
-            read(path)
-    compare(path, tree_only=name in TREE_ONLY)
+            read(path, folders=[home])
+    compare(path, home, tree_only=name in TREE_ONLY)
 
 
-def compare(path: Path, tree_only: bool = False) -> None:
-    m = judge(read(path, constraints="ignore" if tree_only else "refuse"), "accept")
+def compare(path: Path, home: Path, tree_only: bool = False) -> None:
+    m = judge(read(path, constraints="ignore" if tree_only else "refuse", folders=[home]), "accept")
     if degrees(m) == 0:
         return
     checks = compare_mjcf(path, m, {task: derive_task(m, task).program for task in TASKS}, 1, 20)
@@ -140,7 +140,7 @@ def test_all_joint_types_of_a_file_of_our_own(tmp_path: Path) -> None:
     """Free and ball joints, two joints on a body, ref, armature, a follower, inertia from geoms."""
     path = tmp_path / "own.xml"
     path.write_text(OWN)
-    compare(path)
+    compare(path, tmp_path)
 
 
 def test_the_oracle_sees_a_wrong_number(tmp_path: Path) -> None:

@@ -174,6 +174,7 @@ def load(  # noqa: PLR0913
     strict: bool = False,
     convention: Literal["standard", "modified"] | None = None,
     constraints: Literal["refuse", "ignore"] = "refuse",
+    folders: Sequence[str | Path] = (),
 ) -> Robot:
     """A robot from a file, from URDF text, or bundled by name.
 
@@ -182,8 +183,9 @@ def load(  # noqa: PLR0913
     -9.81)). nonphysical: "accept" takes inertia that no body can have, and notes it.  snap: angles within this many
     radians of a multiple of pi/12 are taken as exact.  rotors: False leaves rotors out; {joint: (inertia, ratio)} or a
     motor table (CSV) puts them on.  variant: of a bundled robot.  strict: nothing in the file is repaired.  convention:
-    of a DH table that does not say.  constraints: "ignore" leaves loops and tendons of MJCF out.  Raises InputError and
-    its kinds, naming file, line, element, value and the way out.
+    of a DH table that does not say.  constraints: "ignore" leaves loops and tendons of MJCF out.  folders: where
+    included files and meshes may lie besides the file's own folder.  Raises InputError and its kinds, naming file,
+    line, element, value and the way out.
     """
     from kane import formats, robots
     from kane.formats.urdf import floating
@@ -211,8 +213,9 @@ def load(  # noqa: PLR0913
         if variant is not None:
             raise UnsupportedError("Only bundled robots have variants.", name=variant, remedy="Leave the variant out.")
         mechanism = formats.read(
-            source, base=base, snap=snap, strict=strict, convention=convention, constraints=constraints
-        )
+            source, base=base, snap=snap, strict=strict, convention=convention, constraints=constraints,
+            folders=folders,
+        )  # fmt: skip
         accept = nonphysical
     mechanism = _with_rotors(mechanism, rotors)
     if gravity is not None:

@@ -50,6 +50,8 @@ class Loading:
     "What to do with loops and tendons of MJCF."
     values: str = ""
     "Values of named parameters, such as L1=0.4,m2=1.2, for a table with symbols."
+    folder: tuple[Path, ...] = ()
+    "Where included files and meshes may lie besides the robot's own folder."
     json: bool = False
     "Print one JSON object and nothing else."
 
@@ -57,7 +59,7 @@ class Loading:
         made = load(
             robot, base=self.base, gravity=self.gravity, nonphysical=self.nonphysical, snap=self.snap,
             rotors=self.motors or self.rotors, variant=self.variant, strict=self.strict,
-            convention=self.convention, constraints=self.constraints,
+            convention=self.convention, constraints=self.constraints, folders=self.folder,
         )  # fmt: skip
         return made.with_parameters(assignments("values", self.values)) if self.values else made
 

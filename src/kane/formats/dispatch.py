@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -26,12 +28,14 @@ def read(
     strict: bool = False,
     convention: Literal["standard", "modified"] | None = None,
     constraints: Literal["refuse", "ignore"] = "refuse",
+    folders: Iterable[str | os.PathLike[str]] = (),
 ) -> Mechanism:
     """The mechanism of a file or of a text: URDF, xacro, MJCF, SDF, a DH table (CSV, TOML, JSON) or kane's own TOML.
 
     base: "floating" lets the root link float.  snap: angles closer than this (rad) to a multiple of pi/12 become it.
     strict: nothing is repaired (URDF, SDF).  convention: of a DH table that does not say.  constraints: "ignore" leaves
-    out equalities and tendons of MJCF.  Raises InputError with file, line, element, value and remedy.
+    out equalities and tendons of MJCF.  folders: where included files, macros and meshes may lie besides the folder
+    and the ROS package of the file.  Raises InputError with file, line, element, value and remedy.
     """
     kind = kind_of(source)  # readers are imported where they are used: starting up is part of the time to an answer
     if kind == "urdf":
@@ -39,7 +43,7 @@ def read(
     if kind == "xacro":
         from kane.formats.xacro import read_xacro
 
-        return read_xacro(source, base=base, snap=snap, strict=strict)
+        return read_xacro(source, base=base, snap=snap, strict=strict, folders=folders)
     if kind == "sdf":
         from kane.formats.sdf import read_sdf
 
@@ -47,7 +51,7 @@ def read(
     if kind == "mjcf":
         from kane.formats.mjcf import read_mjcf
 
-        mechanism = read_mjcf(source, snap=snap, constraints=constraints)
+        mechanism = read_mjcf(source, snap=snap, constraints=constraints, folders=folders)
     elif kind == "toml":
         from kane.formats.toml import read_toml
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal
@@ -11,11 +12,13 @@ from typing import Any, Literal
 import numpy as np
 
 from kane.errors import FormatError, MissingExtraError, NumberError, UnsupportedError
+from kane.formats.mjcf_screen import Screen
 from kane.formats.mjcf_shapes import leave_inertia, shapes
 from kane.formats.mjcf_values import angle, frames, heard, in_radians, placement, rational, through, turns, vector
+from kane.formats.places import Places, places_of
 from kane.formats.source import Source, content_of
 from kane.formats.urdf_parts import flatten_mimics
-from kane.formats.xml import Element, parse_xml
+from kane.formats.xml import parse_xml
 from kane.mechanism import formula as f
 from kane.mechanism.joints import about, along
 from kane.mechanism.model import (
@@ -38,22 +41,23 @@ from kane.mechanism.topology import check_tree
 
 _TYPES = {"HINGE": "revolute", "SLIDE": "prismatic", "BALL": "spherical", "FREE": "floating"}
 _0 = Fraction(0)
-_PATHS = {"file", "meshdir", "texturedir", "assetdir"}
-_NAMES = {
-    "name", "class", "childclass", "model", "file", "target", "material", "mesh", "texture", "objname", "refname",
-    *(f"{kind}{k}" for kind in ("joint", "body", "geom", "site", "tendon") for k in ("", "1", "2")),
-}  # fmt: skip
-_NOT_FINITE = {"nan", "inf", "infinity"}
 _LINE = re.compile(r"line (\d+)")
 
 
-def read_mjcf(source: Source, *, snap: float = 1e-11, constraints: Literal["refuse", "ignore"] = "refuse") -> Mechanism:
+def read_mjcf(
+    source: Source,
+    *,
+    snap: float = 1e-11,
+    constraints: Literal["refuse", "ignore"] = "refuse",
+    folders: Iterable[str | os.PathLike[str]] = (),
+) -> Mechanism:
     """The mechanism of an MJCF model.
 
     A body with several joints becomes a chain of massless links named body.joint; a joint's `pos` and `ref` are kept,
     so coordinates are MuJoCo's qpos (free and ball joints apart).  Equalities between two joints become followers;
     other equalities, active tendons and what else changes the equations of motion is refused, or noted and left out
-    with constraints="ignore".  Raises FormatError, NumberError, UnsupportedError, MissingExtraError.
+    with constraints="ignore".  folders: where included files and meshes may lie besides the model's own folder.
+    Raises FormatError, NumberError, UnsupportedError, MissingExtraError.
     """
     try:
         import mujoco
@@ -62,7 +66,8 @@ def read_mjcf(source: Source, *, snap: float = 1e-11, constraints: Literal["refu
             "Reading MJCF needs the package mujoco.", name="mujoco", remedy="Install kane[mujoco]."
         ) from None
     data, file = content_of(source)
-    _screen(parse_xml(data, file), file)
+    places = places_of(file, folders)
+    Screen(places).document(parse_xml(data, file), file)
     said: list[str] = []
     try:
         with heard(said):
@@ -77,30 +82,9 @@ def read_mjcf(source: Source, *, snap: float = 1e-11, constraints: Literal["refu
             f"MuJoCo does not read the file: {' '.join(str(error).split())}.", file=file,
             line=int(found[1]) if found else None, remedy="Correct it there.",
         ) from None  # fmt: skip
-    reader = _Reader(spec, file, snap, constraints == "ignore", said=said)
+    reader = _Reader(spec, file, snap, constraints == "ignore", places, said=said)
     reader.bodies()
     return reader.finish()
-
-
-def _screen(root: Element, file: str | None) -> None:
-    """Refuse what MuJoCo would take: nan and inf, absolute paths, includes of a text that has no folder."""
-    stack = [root]
-    while stack:
-        element = stack.pop()
-        stack += element.children
-        for key, text in element.attributes.items():
-            bad = ""
-            if key in _PATHS and (os.path.isabs(text) or text[:1] in "~\\" or text[1:2] == ":"):
-                bad = "leads out of the model's folder"
-            elif key == "file" and element.tag == "include" and file is None:
-                bad = "has no folder to be found in"
-            elif key not in _NAMES and any(t.lstrip("+-") in _NOT_FINITE for t in text.lower().split()):
-                bad = "is not finite"
-            if bad:
-                raise (NumberError if "finite" in bad else FormatError)(
-                    f"{key}={text!r} in {element} {bad}.", file=file, line=element.line, element=f"<{element.tag}>",
-                    name=key, value=text, remedy="Give finite numbers, and paths relative to the file.",
-                )  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -109,6 +93,7 @@ class _Reader:
     file: str | None
     snap: float
     ignore: bool
+    places: Places
     links: list[Link] = field(default_factory=list)
     joints: list[Joint] = field(default_factory=list)
     tool_frames: list[Frame] = field(default_factory=list)
@@ -261,6 +246,10 @@ class _Reader:
         if self.compiled is None:
             self.spec.compiler.fusestatic = False
             leave_inertia(self.spec)
+            for mesh in self.spec.meshes:
+                if mesh.file:
+                    folder = os.path.join(self.spec.modelfiledir, mesh.compiler.meshdir)
+                    self.places.check(os.path.join(folder, mesh.file), f"mesh {mesh.name!r}", _line(mesh))
             try:
                 with heard(self.said):
                     self.compiled = self.spec.compile()

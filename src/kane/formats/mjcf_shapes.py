@@ -43,7 +43,8 @@ def leave_inertia(spec: Any) -> None:
         item.material = ""
     _delete(spec, spec.materials)
     _delete(spec, spec.textures)
-    _delete(spec, [g for body in spec.bodies for g in body.geoms if g.meshname and not _weighs(body, g)])
+    _delete(spec, [g for b in spec.bodies for g in b.geoms if g.hfieldname or (g.meshname and not _weighs(b, g))])
+    _delete(spec, spec.hfields)
     for geom in spec.geoms:
         geom.contype = geom.conaffinity = 0  # hulls are made for collisions
     used = {geom.meshname for geom in spec.geoms}

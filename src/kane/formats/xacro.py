@@ -2,21 +2,51 @@
 
 from __future__ import annotations
 
-from contextlib import redirect_stderr
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, redirect_stderr
 from dataclasses import replace
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 from kane.errors import FormatError, MissingExtraError
+from kane.formats.places import Places, places_of
 from kane.formats.source import Source, content_of
 from kane.formats.urdf import from_element
 from kane.formats.xml import parse_xml
 from kane.mechanism.model import Mechanism, Note
 
 
-def read_xacro(source: Source, *, arguments: dict[str, str] | None = None, **options: Any) -> Mechanism:
+@contextmanager
+def _guarded(xacro: Any, places: Places) -> Iterator[None]:
+    """xacro's own `open` replaced for a while: files of other folders and entity declarations are refused."""
+
+    def opened(path: str, *rest: Any) -> Any:
+        full = Path(path).resolve()
+        if not any((folder / "package.xml").is_file() for folder in full.parents):
+            places.check(full, f"{path!r}")
+        if full.suffix not in (".yaml", ".yml") and full.is_file():
+            parse_xml(full.read_bytes(), str(full))
+        return open(full, *rest)
+
+    xacro.open = opened
+    try:
+        yield
+    finally:
+        del xacro.open
+
+
+def read_xacro(
+    source: Source,
+    *,
+    arguments: dict[str, str] | None = None,
+    folders: Iterable[str | os.PathLike[str]] = (),
+    **options: Any,
+) -> Mechanism:
     """The mechanism of a xacro file; options as for read_urdf; line numbers refer to the expanded text.
 
+    folders: where its parts may lie besides the file's own folder and ROS packages (folders with a package.xml).
     Raises MissingExtraError naming the extra, FormatError when the expansion fails.
     """
     _, file = content_of(source)
@@ -34,8 +64,10 @@ def read_xacro(source: Source, *, arguments: dict[str, str] | None = None, **opt
         ) from None
     try:
         packages.walk_up_from(file)
-        with redirect_stderr(StringIO()):
+        with redirect_stderr(StringIO()), _guarded(xacro, places_of(file, folders)):
             text = xacro.process_file(file, mappings=arguments or {}).toxml()
+    except FormatError:
+        raise
     except Exception as error:
         reason = " ".join(str(error).split())
         raise FormatError(f"The xacro file cannot be expanded: {reason}.", file=file, remedy="Correct it.") from None
