@@ -18,9 +18,9 @@ def arm(n):
     frame, point = s.N, s.O
     for k, x in enumerate(q):
         frame = frame.orient_new_axis(f"B{k}", (3, 2, 1)[k % 3], x)
-        s.body(f"body{k}", frame, point.locate_new(f"C{k}", frame.vector(1, 2, 3)), 1, (1, 2, "2.5"))
+        s.body(f"body{k}", frame, point.locate_new(f"C{k}", frame.vector(1, 2, 3)), k + 1, (1, 2, "2.5"))
         point = point.locate_new(f"P{k}", frame.vector(0, 1, 2))
-    s.gravity(s.N.z * -9.81)
+    s.gravity(s.N.vector(1, 2, -9))
     return kane_equations(s.mechanism())
 
 

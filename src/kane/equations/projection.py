@@ -83,7 +83,9 @@ def kane_equations(
     acc = accelerations(points)
     inertia = inertia_forces(points, acc)
     applied = applied_loads(points, measures)
-    contributions = {name: project(points, loads) for name, loads in applied.items()}
+    gx, gy, gz = (measures.scalar(x) for x in mechanism.gravity)
+    contributions = {"gravity": weight(points, (gx, gy, gz))} if max(gx, gy, gz) > 1 else {}
+    contributions |= {name: project(points, loads) for name, loads in applied.items() if name not in contributions}
     for load in mechanism.loads:
         if isinstance(load, ld.GeneralizedForce):
             contributions[load.name] = _on_speed(points, measures, load)
@@ -201,6 +203,27 @@ def project(p: Points, applied: Applied) -> tuple[Ref, ...]:
         if push.torque:
             _into(g, torques, push.axes, pt.gather(p, push.torque, push.axes))
     return gather_forces(p, forces, torques)
+
+
+def weight(p: Points, gravity: Vec) -> tuple[Ref, ...]:
+    """What project gives for gravity on all bodies; beyond one turn the acceleration is turned, once for all bodies."""
+    g = p.graph
+    falls: dict[int, Vec] = {0: gravity}
+    forces: dict[int, Vec] = {}
+    for body in p.bodies:
+        held = p.stations[body.station].held
+        if p.axes[held].base <= 0:
+            _into(g, forces, body.station, pt.express(p, v.scale(g, body.mass, gravity), 0, held))
+            continue
+        path = [held]
+        while path[-1] not in falls:
+            path.append(p.axes[path[-1]].base)
+        for k in reversed(path[:-1]):
+            axes = p.axes[k]
+            assert axes.step is not None
+            falls[k] = axes.step.into(g, falls[axes.base])
+        _into(g, forces, body.station, v.scale(g, body.mass, falls[held]))
+    return gather_forces(p, forces, {})
 
 
 def _on_speed(p: Points, m: Measures, load: ld.GeneralizedForce) -> tuple[Ref, ...]:

@@ -30,8 +30,9 @@ def assemble(system: System) -> Mechanism:
                 name=frame.name,
                 remedy=f"Call {frame.name}.orient_axis(...) first.",
             )
+    reached = {system.O.name}
     for point in system.points.values():
-        _reach(system, point)
+        _reach(point, reached, system.O.name)
         if point.name in system.frames:
             raise InputError(
                 f"A point and a frame are both named {point.name!r}.", name=point.name, remedy="Rename one of them."
@@ -64,24 +65,24 @@ def assemble(system: System) -> Mechanism:
     )
 
 
-def _reach(system: System, point: Point) -> None:
-    """A point must be connected to the origin."""
-    seen: list[Point] = []
+def _reach(point: Point, reached: set[str], origin: str) -> None:
+    """A point must be connected to the origin; `reached`: those that are known to be."""
+    seen: dict[str, None] = {}
     here: Point | None = point
-    while here is not None and here is not system.O:
-        if here in seen:
-            raise InputError(
-                f"Points {', '.join(p.name for p in seen)} are located from each other in a circle.", name=point.name
-            )
-        seen.append(here)
+    while here is not None and here.name not in reached:
+        if here.name in seen:
+            raise InputError(f"Points {', '.join(seen)} are located from each other in a circle.", name=point.name)
+        seen[here.name] = None
         here = here.parent
     if here is None:
+        last = list(seen)[-1]
         raise InputError(
-            f"Point {point.name!r} is not connected to the origin {system.O.name!r}: "
-            f"the position of {seen[-1].name!r} is not given, so it has no velocity.",
+            f"Point {point.name!r} is not connected to the origin {origin!r}: "
+            f"the position of {last!r} is not given, so it has no velocity.",
             name=point.name,
-            remedy=f"Locate it: {seen[-1].name}.set_pos(point, vector).",
+            remedy=f"Locate it: {last}.set_pos(point, vector).",
         )
+    reached.update(seen)
 
 
 class _Assembly:
