@@ -211,3 +211,22 @@ def test_certificate_with_tolerances_and_float32(full: ExplicitModel) -> None:
 def test_tolerances_that_leave_no_room(full: ExplicitModel) -> None:
     with pytest.raises(InputError, match="tolerance"):
         abbreviate(full, 0.01, options=Options(tolerances={"m2": 5.0}))
+
+
+def test_ranges_are_made_up_only_where_the_description_has_none() -> None:
+    from kane.explicit.ranges import assumed_ranges
+
+    puma = explicit_model(robots.load("puma560"))
+    assert assumed_ranges(puma) == (default_ranges(puma), "")
+    for name in ("scara", "elbow3", "planar_rp"):
+        model = explicit_model(robots.load(name))
+        ranges, words = assumed_ranges(model)
+        assert "made-up" in words
+        random = np.random.default_rng(9)
+        q = random.uniform(ranges.lower, ranges.upper, (500, model.n))
+        signs = random.choice([-1.0, 1.0], (2, 500, model.n))
+        tau = ev.inverse_dynamics(model, q, signs[0] * ranges.speed, signs[1] * ranges.acceleration)
+        ratio = np.abs(tau).max(axis=0) / ranges.reference
+        assert "torques" not in words or (np.all(ratio > 0.5) and np.all(ratio < 1.3))
+        for level in (0.01, 0.05):
+            assert all(c.share <= level for c in abbreviate(model, level, ranges=ranges).certificates)

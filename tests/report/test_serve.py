@@ -140,4 +140,4 @@ def test_another_robot(server):
 def test_a_service_refuses_by_error():
     service = Service("two_link", (), lambda name: load(name).mechanism)
     with pytest.raises(InputError):
-        service.page("p.m1=x", "token")
+        service.page("p.m1=x")

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from kane.api import work
-from kane.api.robot import load
+from kane.api.equations import DEFAULT_TASKS, derive
+from kane.api.robot import Robot, load
 from kane.api.summary import header
 from kane.cli.common import DEFAULTS, Loading, app, finish, out_console, progress_line
 from kane.cli.numbers import Listed, numbers, state
@@ -80,6 +81,7 @@ def report(
 @app.command
 def serve(robot: str, *, port: int = 0, loading: Loading = DEFAULTS) -> int:
     """The report live on this machine: pick another robot, change a parameter; Ctrl-C ends it."""
+    from kane.report import Given
     from kane.report import serve as run
     from kane.robots import names
 
@@ -91,5 +93,10 @@ def serve(robot: str, *, port: int = 0, loading: Loading = DEFAULTS) -> int:
     def ready(url: str) -> None:
         out_console.print(f"Open {url}  (Ctrl-C ends it)", highlight=False, soft_wrap=True)
 
-    run(robot, mechanism, tuple(names()), port, ready)
+    def given(shown: Any, part: str) -> Given:
+        if part == "counts":
+            return Given(methods=work.counts_work(Robot(shown), DEFAULT_TASKS, "low")["tasks"])
+        return Given(checks=work.verification(derive(Robot(shown)), DEFAULT_TASKS))
+
+    run(robot, mechanism, tuple(names()), port, ready, given)
     return 0

@@ -33,7 +33,7 @@ from kane.graph.program import OperationCounts, Program
 Rule = Literal["certified", "paper"]
 ELEMENT_SHARE, CONSTANT_SHARE = 0.01, 0.001  # the paper's rule
 _EXPONENTS = (2.0, 1.0, 0.5, 0.25)  # starts of the search, by effort
-TRIES = 32  # orders in which the final program is factored
+TRIES, SHORT = 32, 400  # orders in which the final program is factored; pieces up to which all are tried
 _EXPECTED = 1.15  # of a bound over the greatest error on a coarse grid
 Proofs = dict[tuple[object, ...], Bound]  # bounds by the fields they hold for
 
@@ -237,9 +237,14 @@ def _certified(model: ExplicitModel, tolerance: float, ranges: Ranges, options: 
     _, kept, proved = best
     short_form = kept_form(form, units, kept)
     short = _model_of(model, short_form)
-    program = inverse_dynamics_program(short, short_form, TRIES)
+    program = inverse_dynamics_program(short, short_form, _tries(short_form))
     least = smallest_eigenvalue(short, ranges.box) if options.keep_structure else None
     return Abbreviated(short, "certified", tolerance, ranges, proved, _dropped(model, short, ranges), program, least)
+
+
+def _tries(form: Absolute) -> int:
+    """Orders in which a form is factored: one takes time that grows as the square of the number of its pieces."""
+    return TRIES if len(form.pieces) <= SHORT else max(1, TRIES * SHORT**2 // len(form.pieces) ** 2)
 
 
 def _search(
@@ -253,6 +258,7 @@ def _search(
 ) -> tuple[int, frozenset[int], tuple[Certificate, ...]]:
     """Operations, kept units and certificates of one start; the budget shrinks until the proof holds.
 
+    Operations are 0 where there is one start only.
     Raises InputError when parameters and rounding alone exceed the tolerance.
     """
     (limit, other), (options, exponent) = limits, how
@@ -269,7 +275,9 @@ def _search(
             )
         kept = select(model, form, units, parts, ranges, budget, (options.effort, exponent))
         short = kept_form(form, units, kept)
-        beyond = other + rounding_bound(inverse_dynamics_program(model, short, TRIES), ranges.box) if single else other
+        beyond = other
+        if single:
+            beyond = other + rounding_bound(inverse_dynamics_program(model, short, _tries(short)), ranges.box)
         gone = replace(form, pieces=tuple(p for k, unit in enumerate(units) if k not in kept for p in unit), rotors=())
         fields = error_fields(model, gone, ranges)
         room = np.maximum(limit - beyond, 1e-9 * limit)
@@ -278,7 +286,7 @@ def _search(
             proved = certificates(model, fields, ranges, beyond, proofs)
             excess = np.array([c.bound for c in proved]) / limit
             if np.all(excess <= 1):
-                return operations(model, form, units, kept), kept, proved
+                return operations(model, form, units, kept) if options.effort > 1 else 0, kept, proved
         budget = budget * 0.995 / np.maximum(excess, 0.995)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from kane.errors import InputError, ShapeError, UnknownNameError
 from kane.explicit.bounds import Box
-from kane.explicit.evaluate import Waves, constant_values, expression_value
+from kane.explicit.evaluate import Waves, constant_values, expression_value, inverse_dynamics
 from kane.explicit.model import ExplicitModel
 from kane.mechanism.joints import joint_type
 from kane.mechanism.model import Limits
@@ -129,3 +129,52 @@ def smallest_diagonal(model: ExplicitModel, ranges: Ranges) -> tuple[float, ...]
             step = step * 0.8
         result.append(float(value.min()))
     return tuple(result)
+
+
+ASSUMED_SLIDE, ASSUMED_SPEED, ASSUMED_ACCELERATION = 0.5, (1.0, 2.0), (2.0, 5.0)  # m; of slides, of turns
+_STATES = 2_000
+
+
+def assumed_ranges(model: ExplicitModel) -> tuple[Ranges, str]:
+    """Ranges for looking at a model: default_ranges, with values made up for missing limits; and which are made up.
+
+    Missing: slides move within 0.5 m to each side; |qd| up to 2 rad/s or 1 m/s, |qdd| up to 5 rad/s^2 or 2 m/s^2; the
+    reference torque is the greatest found at 2,000 states of these ranges.
+    """
+    limits, turns = _limits(model), model.turns
+    bounded = [t or (x.lower is not None and x.upper is not None) for x, t in zip(limits, turns, strict=True)]
+    own = [(x.lower, x.upper) if x.lower is not None and x.upper is not None else None for x in limits]
+    reach = [np.pi if t else ASSUMED_SLIDE for t in turns]
+    low = [x[0] if x is not None else -r for x, r in zip(own, reach, strict=True)]
+    high = [x[1] if x is not None else r for x, r in zip(own, reach, strict=True)]
+    known = [[_finite(getattr(x, what)) for x in limits] for what in ("velocity", "acceleration", "effort")]
+    speed = [x if x is not None else ASSUMED_SPEED[t] for x, t in zip(known[0], turns, strict=True)]
+    open_ = [a is None and e is None for a, e in zip(known[1], known[2], strict=True)]
+    rate = [ASSUMED_ACCELERATION[t] if o else a for o, a, t in zip(open_, known[1], turns, strict=True)]
+    effort = known[2]
+    if None in effort:
+        random = np.random.default_rng(1)
+        q = random.uniform(low, high, size=(_STATES, model.n))
+        qd = np.array(speed) * random.choice([-1.0, 1.0], size=q.shape)
+        fast = [x if x is not None else ASSUMED_ACCELERATION[t] for x, t in zip(rate, turns, strict=True)]
+        qdd = np.array(fast) * random.choice([-1.0, 1.0], size=q.shape)
+        greatest = np.abs(inverse_dynamics(model, q, qd, qdd)).max(axis=0)
+        effort = [float(f"{g:.3g}") if e is None else e for e, g in zip(effort, greatest, strict=True)]
+    named = dict(zip(model.coordinates, rate, strict=True))
+    accelerations = {name: x for name, x in named.items() if x is not None}
+    made = default_ranges(model, speed=speed, acceleration=accelerations, reference=effort, lower=low, upper=high)  # type: ignore[arg-type]
+    missing = {
+        "the range of slides": not all(bounded), "speeds": None in known[0], "accelerations": any(open_),
+        "torques": None in known[2],
+    }  # fmt: skip
+    words = [word for word, absent in missing.items() if absent]
+    if not words:
+        return made, ""
+    return made, (
+        f"The description gives no limits of {', '.join(words)}: made-up ones are used here (slides ±0.5 m, 2 rad/s or "
+        "1 m/s, 5 rad/s² or 2 m/s², the greatest torque found), and what is proved holds for those."
+    )
+
+
+def _finite(x: float | None) -> float | None:
+    return float(x) if x is not None and np.isfinite(x) else None

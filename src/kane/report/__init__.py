@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from kane.report.build import Given, Options, build_report
 from kane.report.page import Live, Page
-from kane.report.render import render
+from kane.report.render import Renderer, render
 from kane.report.sections.motion import recording
 from kane.report.serve import Server, Service, serve
 
-__all__ = ["Given", "Live", "Options", "Page", "Server", "Service", "build_report", "recording", "render", "serve"]
+__all__ = [
+    "Given", "Live", "Options", "Page", "Renderer", "Server", "Service", "build_report", "recording", "render", "serve",
+]  # fmt: skip

@@ -13,8 +13,9 @@ from kane.equations.projection import kane_equations
 from kane.equations.steps import work_out
 from kane.errors import InputError, KaneError
 from kane.explicit.abbreviate import Abbreviated, abbreviate
+from kane.explicit.absolute import absolute_form
 from kane.explicit.model import ExplicitModel, explicit_model
-from kane.explicit.ranges import Ranges, default_ranges
+from kane.explicit.ranges import Ranges, assumed_ranges
 from kane.kinematics.coordinates import find_coordinates
 from kane.linearization.linear import LinearSystem
 from kane.mechanism.model import Mechanism
@@ -22,11 +23,11 @@ from kane.report.page import Live, Page, Section
 from kane.report.sections.base import Base, base
 from kane.report.sections.equations import Code, TaskPages, code, task_pages
 from kane.report.sections.explicit import Explicit, explicit, no_explicit
-from kane.report.sections.left_out import LeftOut
+from kane.report.sections.left_out import LeftOut, Waiting
 from kane.report.sections.maps import Maps, maps
 from kane.report.sections.meshes import find_meshes
 from kane.report.sections.motion import Motions, motions, recording, torque_split
-from kane.report.sections.numbers import Counts, counts, verification
+from kane.report.sections.numbers import Counts, Verification, counts, verification
 from kane.report.sections.overview import overview
 from kane.report.sections.poles import poles
 from kane.report.sections.scene import scene
@@ -37,6 +38,10 @@ TASKS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias_forces", "
 TARGETS = ("c", "numpy", "jax", "casadi", "julia", "matlab", "rust", "latex")
 LARGEST_STEPS = 7  # speeds; beyond it the worked-out steps are too long to read
 LARGEST_EXPLICIT = 12  # coordinates; the explicit model of more is never short enough to read
+LARGEST_LEVELS = 1000  # terms of an explicit model that are factored and abbreviated in seconds
+
+_KINDS: tuple[type[Any], ...] = (Base, Code, Counts, Explicit, KaneSteps, Maps, Motions, TaskPages, Verification)
+TITLES = {kind.id: kind.title for kind in _KINDS}
 
 Progress = Callable[[str], None]
 
@@ -47,8 +52,9 @@ class Options:
 
     tasks: those with equations, counts and code.  tolerances, rule: abbreviated levels of the explicit model.  targets:
     languages.  steps, base, explicit, count_explicit: whether Kane's steps, base parameters, the explicit model and its
-    operations are worked out.  start: coordinates shown first.
-    folder: where mesh files are looked for (default: beside the file read).
+    operations are worked out.  start: coordinates shown first.  folder: where mesh files are looked for (default:
+    beside the file read).  only: ids of the parts to be made (default: all); waiting: of those that a served page asks
+    for later.
     """
 
     tasks: tuple[str, ...] = TASKS
@@ -61,6 +67,8 @@ class Options:
     count_explicit: bool = True
     start: tuple[float, ...] = ()
     folder: Path | None = None
+    only: frozenset[str] | None = None
+    waiting: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +88,93 @@ class Given:
     linear: LinearSystem | None = None
 
 
+@dataclass(slots=True)
+class _Work:
+    """A report being made: tasks and the explicit model are made once, by the first part that needs them."""
+
+    mechanism: Mechanism
+    o: Options
+    g: Given
+    progress: Progress
+    found: dict[str, Derived] | None = None
+    why: str = ""
+    model: Explicit | None = None
+
+    def derived(self) -> dict[str, Derived]:
+        """The tasks that there are; `why` says why another one is not."""
+        if self.found is None:
+            self.found = {}
+            for task in self.o.tasks:
+                self.progress(f"derive {task}")
+                try:
+                    own = self.g.derived[task] if task in self.g.derived else derive_task(self.mechanism, task)
+                    self.found[task] = own
+                except InputError as error:
+                    self.why = str(error)
+        return self.found
+
+    def explicit(self) -> Explicit | None:
+        if self.model is None and self.o.explicit:
+            self.model = _explicit(self.mechanism, self.o, self.g, self.progress)
+        return self.model
+
+    def counts(self) -> Section:
+        derived, model = self.derived(), self.explicit()
+        if not derived:
+            return _left(Counts, self.why)
+        return counts(self.mechanism, derived, self.g.methods, model.counts if model is not None else ())
+
+    def task_pages(self) -> Section:
+        return task_pages(derived) if (derived := self.derived()) else _left(TaskPages, self.why)
+
+    def code(self) -> Section:
+        derived = self.derived()
+        self.progress("code")
+        if not derived:
+            return _left(Code, self.why)
+        return code(self.mechanism.name, derived, self.o.targets, self.g.notes)
+
+    def scene(self) -> Section:
+        self.progress("draw")
+        return scene(self.mechanism, find_meshes(self.mechanism, _folder(self.mechanism, self.o)), self.o.start)
+
+    def steps(self) -> Section:
+        self.progress("Kane's steps")
+        return _or_why(KaneSteps, lambda: _steps(self.mechanism))
+
+    def motion(self) -> Section:
+        derived = self.derived()
+        self.progress("torque along a trajectory")
+        return _motions(self.mechanism, derived, self.g)
+
+    def maps(self) -> Section:
+        derived = self.derived()
+        self.progress("maps over the workspace")
+        return _or_why(Maps, lambda: maps(self.mechanism, derived))
+
+    def base(self) -> Section:
+        self.progress("base parameters")
+        return _or_why(Base, lambda: base(base_parameters(self.mechanism)))
+
+    def parts(self) -> dict[str, Callable[[], Section | None]]:
+        """How each part is made, in the order of the page; None: there is none."""
+        g = self.g
+        return {
+            "robot": lambda: overview(self.mechanism),
+            "scene": self.scene,
+            "counts": self.counts,
+            "verification": lambda: verification(g.checks) if g.checks else None,
+            "steps": lambda: self.steps() if self.o.steps else None,
+            "explicit": self.explicit,
+            "equations": self.task_pages,
+            "motion": self.motion,
+            "maps": self.maps,
+            "poles": lambda: poles(g.linear) if g.linear is not None else None,
+            "base": lambda: self.base() if self.o.base else None,
+            "code": self.code,
+        }
+
+
 def build_report(
     mechanism: Mechanism,
     options: Options | None = None,
@@ -91,48 +186,18 @@ def build_report(
 
     What the mechanism has no answer for (an explicit model of a closed loop, say) is left out, with the reason.
     """
-    o, g = options or Options(), given or Given()
-    derived, why = _derived(mechanism, o, g, progress)
-    progress("draw")
-    meshes = find_meshes(mechanism, _folder(mechanism, o))
-    sections: list[Section] = [overview(mechanism), scene(mechanism, meshes, o.start)]
-    model = _explicit(mechanism, o, g, progress)
-    explicit_counts = model.counts if model is not None else ()
-    sections.append(counts(mechanism, derived, g.methods, explicit_counts) if derived else _left(Counts, why))
-    if g.checks:
-        sections.append(verification(g.checks))
-    if o.steps:
-        progress("Kane's steps")
-        sections.append(_or_why(KaneSteps, lambda: _steps(mechanism)))
-    if model is not None:
-        sections.append(model)
-    sections.append(task_pages(derived) if derived else _left(TaskPages, why))
-    progress("torque along a trajectory")
-    sections.append(_motions(mechanism, derived, g))
-    progress("maps over the workspace")
-    sections.append(_or_why(Maps, lambda: maps(mechanism, derived)))
-    if g.linear is not None:
-        sections.append(poles(g.linear))
-    if o.base:
-        progress("base parameters")
-        sections.append(_or_why(Base, lambda: base(base_parameters(mechanism))))
-    progress("code")
-    sections.append(code(mechanism.name, derived, o.targets, g.notes) if derived else _left(Code, why))
+    work = _Work(mechanism, options or Options(), given or Given(), progress)
+    sections: list[Section] = []
+    for name, make in work.parts().items():
+        if name in work.o.waiting:
+            sections.append(Waiting(name, TITLES[name]))
+        elif work.o.only is None or name in work.o.only:
+            section = make()
+            if section is not None:
+                sections.append(section)
     c = find_coordinates(mechanism)
     lead = f"{len(c.names)} coordinates, {len(c.speeds)} speeds, {len(mechanism.links)} links"
     return Page(mechanism.name, lead, tuple(sections), live)
-
-
-def _derived(mechanism: Mechanism, o: Options, g: Given, progress: Progress) -> tuple[dict[str, Derived], str]:
-    """The tasks that there are, and why another one is not."""
-    derived, why = {}, ""
-    for task in o.tasks:
-        progress(f"derive {task}")
-        try:
-            derived[task] = g.derived[task] if task in g.derived else derive_task(mechanism, task)
-        except InputError as error:
-            why = str(error)
-    return derived, why
 
 
 def _left(part: type[Any], why: str) -> LeftOut:
@@ -180,24 +245,30 @@ def _explicit(mechanism: Mechanism, o: Options, g: Given, progress: Progress) ->
         model = explicit_model(mechanism)
     except KaneError as error:
         return no_explicit(str(error))
+    terms = len(absolute_form(model).pieces)
+    if terms > LARGEST_LEVELS and not g.levels:
+        why = f"{terms} terms take minutes to count and to abbreviate; kane explicit ROBOT --tolerance does it."
+        return explicit(model, (), None, why, counted=False)
     levels, ranges, why = _levels(model, o, g, progress)
+    if o.count_explicit:
+        progress("count the explicit model")
     return explicit(model, levels, ranges, why, o.count_explicit)
 
 
 def _levels(
     model: ExplicitModel, o: Options, g: Given, progress: Progress
 ) -> tuple[Sequence[Abbreviated], Ranges | None, str]:
-    """Abbreviated levels, the ranges they hold for, and why there are none."""
+    """Abbreviated levels, the ranges they hold for, and what is made up in them, or why there are none."""
     if g.levels:
         return g.levels, g.levels[0].ranges, ""
     if not o.tolerances:
         return (), None, ""
     try:
-        ranges = default_ranges(model)
+        ranges, made_up = assumed_ranges(model)
         levels = []
         for tolerance in o.tolerances:
             progress(f"abbreviate to {tolerance:g}")
             levels.append(abbreviate(model, tolerance, o.rule, ranges))  # type: ignore[arg-type]
     except KaneError as error:
         return (), None, str(error)
-    return levels, ranges, ""
+    return levels, ranges, made_up

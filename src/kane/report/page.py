@@ -24,12 +24,16 @@ class Section(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """What a served page is told: its token, robots to choose from, parameters with their values, the robot shown."""
+    """What a served page is told: robots to choose from, parameters with their values, the robot shown.
 
-    token: str
+    first, later: ids of the parts that it asks for at once after a change, and of those that it asks for then.
+    """
+
     robots: tuple[str, ...]
     parameters: tuple[tuple[str, float | None], ...]
     robot: str
+    first: tuple[str, ...] = ()
+    later: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,49 +12,74 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from kane.report.page import Page
+from kane.report.page import Page, Section
 
 SCRIPTS = ("core", "mathml", "plots", "kinematics", "scene", "steps", "explicit", "maps", "motion", "live")
 
 
+class Renderer:
+    """Writes pages; one is enough for many pages, as templates are read once.
+
+    Names of the user's are text everywhere (escaped, never markup).
+    """
+
+    def __init__(self) -> None:
+        self._environment = Environment(
+            loader=PackageLoader("kane.report", "templates"), autoescape=True, undefined=StrictUndefined,
+            trim_blocks=True, lstrip_blocks=True,
+        )  # fmt: skip
+        self._environment.filters["mathml"] = _mathml
+
+    def page(self, page: Page) -> str:
+        """The HTML of a page."""
+        data = {s.id: found for s in page.sections if (found := _data(s))}
+        if page.live is not None:
+            data["live"] = {
+                "robots": list(page.live.robots), "robot": page.live.robot, "first": list(page.live.first),
+                "later": list(page.live.later), "parameters": [list(p) for p in page.live.parameters],
+            }  # fmt: skip
+        scripts = _scripts(page)
+        return self._environment.get_template("page.html").render(
+            page=page,
+            styles=Markup(_styles()),
+            scripts=[Markup(text) for text in scripts],
+            data=[(name, Markup(embedded(value))) for name, value in data.items()],
+            policy=_policy(scripts, page.live is not None),
+        )
+
+    def parts(self, page: Page) -> list[dict[str, Any]]:
+        """The sections alone, for a page that is shown already: id, title, HTML, data for the scripts."""
+        made = []
+        for section in page.sections:
+            text = self._environment.get_template(section.template).render(page=page, section=section)
+            made.append({"id": section.id, "title": section.title, "html": text, "data": plain(_data(section)) or None})
+        return made
+
+
 def render(page: Page) -> str:
-    """The HTML of a page; names of the user's are text everywhere (escaped, never markup)."""
-    environment = Environment(
-        loader=PackageLoader("kane.report", "templates"), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
-    environment.filters["mathml"] = _mathml
-    data: dict[str, Any] = {s.id: s.data for s in page.sections if getattr(s, "data", None)}  # type: ignore[attr-defined]
-    if page.live is not None:
-        data["live"] = {
-            "token": page.live.token, "robots": list(page.live.robots), "robot": page.live.robot,
-            "parameters": [list(p) for p in page.live.parameters],
-        }  # fmt: skip
-    scripts = _scripts(page)
-    return environment.get_template("page.html").render(
-        page=page,
-        styles=Markup(_styles()),
-        scripts=[Markup(text) for text in scripts],
-        data=[(name, Markup(embedded(value))) for name, value in data.items()],
-        policy=_policy(scripts, page.live is not None),
-    )
+    """The HTML of a page."""
+    return Renderer().page(page)
+
+
+def _data(section: Section) -> Any:
+    return getattr(section, "data", None)
 
 
 def embedded(value: Any) -> str:
     """JSON that no HTML parser reads as markup."""
-    text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for mark in "<>&\u2028\u2029":
         text = text.replace(mark, f"\\u{ord(mark):04x}")
     return text
 
 
-def _plain(value: Any) -> Any:
-    """Without numbers that JSON has no word for."""
+def plain(value: Any) -> Any:
+    """A value without numbers that JSON has no word for."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}
-    return [_plain(v) for v in value] if isinstance(value, (list, tuple)) else value
+        return {str(k): plain(v) for k, v in value.items()}
+    return [plain(v) for v in value] if isinstance(value, (list, tuple)) else value
 
 
 def _mathml(text: str) -> Markup:

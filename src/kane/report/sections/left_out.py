@@ -1,4 +1,4 @@
-"""A part that the page has not, with the reason."""
+"""Parts that the page has not: left out with the reason, or asked for later by a served page."""
 
 from __future__ import annotations
 
@@ -15,3 +15,13 @@ class LeftOut:
     id: str
     title: str
     why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """id and title of a part that a served page asks for once the rest is there."""
+
+    template: ClassVar[str] = "waiting.html"
+
+    id: str
+    title: str

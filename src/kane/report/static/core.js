@@ -25,18 +25,37 @@ window.kane = { data: {}, parts: {} };
     return plain.replace("-", "−");
   };
 
-  // What takes long (the 3-D view, the explicit model) is built after the page is there, one part at a time.
-  const waiting = [];
-  let done;
-  kane.ready = new Promise((resolve) => (done = resolve));
-  kane.later = (build) => waiting.push(build);
-  kane.finish = () => { while (waiting.length) waiting.shift()(); done(); };
-  function next() {
-    if (!waiting.length) { done(); return; }
-    waiting.shift()();
-    setTimeout(next, 30);
+  // A part is set up from its data, and again when a served page gets it anew; what it listened to is dropped then.
+  const setups = new Map(), listening = { theme: [], move: [], drop: [] };
+  let owner = null;
+  const owned = (name, f) => (...args) => { const before = owner; owner = name; try { return f(...args); } finally { owner = before; } };
+  kane.part = function (name, setup) {
+    setups.set(name, [...(setups.get(name) || []), setup]);
+    if (kane.data[name]) owned(name, setup)(kane.data[name]);
+  };
+  kane.on = (what, f) => listening[what].push([owner, f]);
+  kane.tell = (what, ...args) => listening[what].forEach(([, f]) => f(...args));
+  kane.onTheme = (f) => kane.on("theme", f);
+  kane.onMove = (f) => kane.on("move", f);
+  function drop(name) {
+    listening.drop.forEach(([own, f]) => own === name && f());
+    for (const what of Object.keys(listening)) listening[what] = listening[what].filter(([own]) => own !== name);
   }
-  addEventListener("load", () => setTimeout(next, 30));
+
+  // What takes long (the 3-D view, the explicit model) is built after the page is there, one part at a time.
+  const waiting = [], idle = [];
+  let timer = null, loaded = false;
+  kane.ready = new Promise((resolve) => idle.push(resolve));
+  kane.settled = () => new Promise((resolve) => { idle.push(resolve); start(); });
+  kane.later = (build) => { waiting.push(owned(owner, build)); start(); };
+  kane.finish = () => { while (waiting.length) waiting.shift()(); };
+  function start() { if (loaded && timer === null) timer = setTimeout(next, 30); }
+  function next() {
+    timer = null;
+    if (waiting.length) waiting.shift()();
+    if (waiting.length) start(); else idle.splice(0).forEach((f) => f());
+  }
+  addEventListener("load", () => { loaded = true; start(); });
 
   // Long parts are built when they are first opened.
   const builders = new Map();
@@ -50,13 +69,15 @@ window.kane = { data: {}, parts: {} };
     builders.delete(details);
     if (build) build(details);
   };
-  for (const details of document.querySelectorAll("details")) {
-    const template = details.querySelector(":scope > template");
-    if (template)
-      kane.whenOpened(details, () => {
-        details.append(template.content.cloneNode(true));
-        wire(details);
-      });
+  function fold(root) {
+    for (const details of root.querySelectorAll("details")) {
+      const template = details.querySelector(":scope > template");
+      if (template)
+        kane.whenOpened(details, () => {
+          details.append(template.content.cloneNode(true));
+          wire(details);
+        });
+    }
   }
 
   function copyable(button) {
@@ -110,27 +131,50 @@ window.kane = { data: {}, parts: {} };
     root.querySelectorAll("button.copy").forEach(copyable);
     root.querySelectorAll("[role=tablist]").forEach(tabs);
   }
+  fold(document);
   wire(document);
+
+  // Another content of a part; what was opened and chosen in it stays so.
+  kane.replace = function ({ id, title, html, data }) {
+    const section = document.getElementById(id), heading = section.querySelector("h2");
+    const word = (details) => details.querySelector("summary").firstChild.textContent.trim();
+    const opened = new Set([...section.querySelectorAll("details[open]")].map(word));
+    const chosen = [...section.querySelectorAll("[role=tab][aria-selected=true]")].map((tab) => tab.id);
+    drop(id);
+    delete kane.data[id];
+    const box = document.createElement("template");
+    box.innerHTML = html; // made by our own templates, which escape names; scripts in it would not run
+    heading.textContent = title;
+    section.replaceChildren(heading, box.content);
+    fold(section);
+    wire(section);
+    if (data) {
+      kane.data[id] = data;
+      for (const setup of setups.get(id) || []) owned(id, setup)(data);
+    }
+    for (const details of section.querySelectorAll("details"))
+      if (opened.has(word(details)) && !details.open) { details.open = true; kane.open(details); }
+    for (const tab of chosen) document.getElementById(tab)?.click();
+    section.removeAttribute("aria-busy");
+  };
 
   // Theme: the system's until a choice is made.
   const root = document.documentElement;
   const themes = ["auto", "light", "dark"];
   const button = document.getElementById("theme");
-  const changed = [];
-  kane.onTheme = (f) => changed.push(f);
   kane.color = (name) => getComputedStyle(root).getPropertyValue("--" + name).trim();
   kane.setTheme = function (theme) {
     root.dataset.theme = theme;
     button.textContent = "Theme: " + theme;
     try { localStorage.setItem("kane-theme", theme); } catch { /* pages from disk may have no storage */ }
-    changed.forEach((f) => f());
+    kane.tell("theme");
   };
   let stored = null;
   try { stored = localStorage.getItem("kane-theme"); } catch { /* see above */ }
   button.hidden = false;
   kane.setTheme(themes.includes(stored) ? stored : "auto");
   button.addEventListener("click", () => kane.setTheme(themes[(themes.indexOf(root.dataset.theme) + 1) % 3]));
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => changed.forEach((f) => f()));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => kane.tell("theme"));
 
   // On paper everything is unfolded that was opened, and what is short.
   const opened = [];
@@ -139,14 +183,14 @@ window.kane = { data: {}, parts: {} };
     kane.finish();
     shown = root.dataset.theme;
     root.dataset.theme = "light"; // curves and maps are drawn for white paper
-    changed.forEach((f) => f());
+    kane.tell("theme");
     for (const details of document.querySelectorAll("details:not([open])"))
       if (!details.classList.contains("long")) { details.open = true; kane.open(details); opened.push(details); }
   });
   addEventListener("afterprint", () => {
     opened.splice(0).forEach((details) => (details.open = false));
     root.dataset.theme = shown;
-    changed.forEach((f) => f());
+    kane.tell("theme");
   });
 
   // The link of the part in view is marked in the contents.

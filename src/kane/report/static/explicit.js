@@ -1,9 +1,7 @@
 "use strict";
 // The explicit model: elements, constants, significance, abbreviated levels, maps over the workspace.
-(function (kane) {
-  const data = kane.data.explicit;
+kane.part("explicit", function (data) {
   const holder = document.getElementById("elements");
-  if (!data || !data.levels || !holder) return;
   const { el, m } = kane;
   const names = data.names.slice().sort((a, b) => b.length - a.length);
   let level = 0, matrix = "A", chosen = null, mode = "equations";
@@ -141,10 +139,12 @@
   const mark = () => highlight(chosen);
   const section = document.getElementById("explicit");
   const constantAt = (event) => event.target.closest?.("[data-constant]");
-  section.addEventListener("pointerover", (event) => { const c = constantAt(event); if (c) { highlight(Number(c.dataset.constant)); describe(Number(c.dataset.constant)); } });
-  section.addEventListener("pointerout", (event) => { if (constantAt(event)) { mark(); describe(chosen); } });
-  section.addEventListener("focusin", (event) => { const c = constantAt(event); if (c) { highlight(Number(c.dataset.constant)); describe(Number(c.dataset.constant)); } });
-  section.addEventListener("click", (event) => { const c = constantAt(event); if (c && !c.closest("button")) pick(chosen === Number(c.dataset.constant) ? null : Number(c.dataset.constant)); });
+  const gone = new AbortController(), signal = { signal: gone.signal };
+  kane.on("drop", () => gone.abort());
+  section.addEventListener("pointerover", (event) => { const c = constantAt(event); if (c) { highlight(Number(c.dataset.constant)); describe(Number(c.dataset.constant)); } }, signal);
+  section.addEventListener("pointerout", (event) => { if (constantAt(event)) { mark(); describe(chosen); } }, signal);
+  section.addEventListener("focusin", (event) => { const c = constantAt(event); if (c) { highlight(Number(c.dataset.constant)); describe(Number(c.dataset.constant)); } }, signal);
+  section.addEventListener("click", (event) => { const c = constantAt(event); if (c && !c.closest("button")) pick(chosen === Number(c.dataset.constant) ? null : Number(c.dataset.constant)); }, signal);
 
   // Levels
   const slider = document.getElementById("level");
@@ -231,7 +231,7 @@
   element.addEventListener("change", () => { pickAxes(); termChoices(); });
   [xs, ys, what].forEach((s) => s.addEventListener("change", drawMap));
   kane.onTheme(drawMap);
-  kane.onMove?.(() => { clearTimeout(kane.mapTimer); kane.mapTimer = setTimeout(drawMap, 200); });
+  kane.onMove(() => { clearTimeout(kane.mapTimer); kane.mapTimer = setTimeout(drawMap, 200); });
 
   kane.explicit = {
     levels: data.levels.length,
@@ -245,4 +245,4 @@
     showLevel();
     mapChoices();
   });
-})(window.kane);
+});

@@ -1,8 +1,6 @@
 "use strict";
 // Forward kinematics from the same placements that the equations are derived from.
-(function (kane) {
-  const data = kane.data.scene;
-  if (!data) return;
+kane.part("scene", function (data) {
   const values = new Map(data.coordinates.map((c) => [c.name, c.value]));
   values.set("t", 0);
   const links = new Map(data.links.map((link) => [link.name, link]));
@@ -122,13 +120,11 @@
     kane.closed = close(new Set());
     for (const c of data.coordinates) c.value = values.get(c.name);
   }
-  const listeners = [];
-  kane.onMove = (f) => listeners.push(f);
   kane.coordinates = () => Object.fromEntries(data.coordinates.map((c) => [c.name, values.get(c.name)]));
   kane.setCoordinates = function (some, source) {
     const before = new Map(values);
     for (const [name, value] of Object.entries(some)) if (values.has(name)) values.set(name, value);
     if (data.closures.length && !close(new Set(Object.keys(some)))) before.forEach((value, name) => values.set(name, value));
-    listeners.forEach((f) => f(source));
+    kane.tell("move", source);
   };
-})(window.kane);
+});

@@ -1,46 +1,105 @@
 "use strict";
-// A served page: another robot or another value is asked of the server, which answers with a new page.
+// A served page: for another robot or another value its parts are asked of the server anew, the quick ones first.
 (function (kane) {
   const data = kane.data.live;
   if (!data) return;
   const { el } = kane;
-  const query = new URLSearchParams(location.search);
   const select = document.getElementById("live-robot"), note = document.getElementById("live-note");
-  data.robots.forEach((name) => select.append(el("option", { value: name, text: name, selected: name === data.robot })));
-  function go(parameters) {
-    const open = [...document.querySelectorAll("details")].map((d) => d.open);
-    try { sessionStorage.setItem("kane-place", JSON.stringify({ y: scrollY, robot: select.value, open })); } catch { /* no storage */ }
+  const holder = document.getElementById("live-parameters"), section = document.getElementById("live");
+  let robot = data.robot, changes = new Map(), stop = new AbortController();
+  for (const [name, value] of new URLSearchParams(location.search)) if (name.startsWith("p.")) changes.set(name.slice(2), value);
+  data.robots.forEach((name) => select.append(el("option", { value: name, text: name, selected: name === robot })));
+
+  const query = () => new URLSearchParams([["robot", robot], ...[...changes].map(([name, value]) => ["p." + name, value])]);
+  async function ask(parts, more, signal) {
+    const asked = new URLSearchParams([["of", parts.join(",")], ...(more || []), ...query()]);
+    const answer = await fetch(location.pathname.replace(/\/?$/, "/parts?") + asked, { signal, cache: "no-store", credentials: "omit" });
+    const made = await answer.json();
+    if (!answer.ok) throw new Error(made.error);
+    return made;
+  }
+  function put(made) {
+    for (const part of made.parts) if (document.getElementById(part.id)) kane.replace(part);
+  }
+
+  // The slow parts, one after another, while the page is used; a change stops them.
+  async function rest(signal) {
+    for (const id of data.later) {
+      const made = await ask([id], [["more", "1"]], signal);
+      if (signal.aborted) return;
+      put(made);
+      await kane.settled();
+    }
+    note.textContent = "All parts are up to date.";
+    document.body.dataset.live = "done";
+  }
+  async function refresh(other) {
+    stop.abort();
+    stop = new AbortController();
+    const { signal } = stop, before = kane.coordinates?.();
+    const start = performance.now();
+    document.body.dataset.live = "busy";
     note.textContent = "Computing…";
-    location.assign(location.pathname + (parameters.size ? "?" + parameters : ""));
+    [...data.first, ...data.later].forEach((id) => document.getElementById(id)?.setAttribute("aria-busy", "true"));
+    try {
+      const made = await ask(data.first, [], signal);
+      if (signal.aborted) return;
+      put(made);
+      if (before && !other) kane.setCoordinates(before, null);
+      document.querySelector("h1 bdi").textContent = made.name;
+      document.querySelector(".lead").textContent = made.lead;
+      document.title = made.title;
+      history.replaceState(null, "", location.pathname + "?" + query());
+      if (other) fields(made.parameters);
+      await kane.settled();
+      note.textContent = `Computed in ${((performance.now() - start) / 1000).toFixed(2)} s; the other parts follow.`;
+      document.body.dataset.live = "first";
+      await rest(signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      note.textContent = error.message;
+      document.body.dataset.live = "failed";
+    }
   }
-  select.addEventListener("change", () => go(new URLSearchParams({ robot: select.value })));
-  document.getElementById("live-reset").addEventListener("click", () => go(new URLSearchParams({ robot: data.robot })));
-  const holder = document.getElementById("live-parameters");
-  data.parameters.forEach(([name, value], k) => {
-    const id = "p-" + k;
-    const input = el("input", {
-      type: "text", inputmode: "decimal", id, value: query.get("p." + name) ?? String(value), autocomplete: "off", size: 12,
-      onchange: () => {
-        if (!/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d{1,2})?$/i.test(input.value.trim())) {
-          input.setAttribute("aria-invalid", "true");
-          note.textContent = `“${input.value}” is no number.`;
-          return;
-        }
-        query.set("robot", data.robot);
-        query.set("p." + name, input.value.trim());
-        go(query);
-      },
-    });
-    holder.append(el("label", { for: id }, el("bdi", { text: name }), input));
+
+  select.addEventListener("change", () => { robot = select.value; changes = new Map(); refresh(true); });
+  document.getElementById("live-reset").addEventListener("click", () => { changes = new Map(); refresh(true); });
+  function fields(parameters) {
+    holder.replaceChildren(...parameters.map(([name, value], k) => {
+      const id = "p-" + k;
+      const input = el("input", {
+        type: "text", inputmode: "decimal", id, value: changes.get(name) ?? String(value), autocomplete: "off", size: 12,
+        onchange: () => {
+          const text = input.value.trim();
+          if (!/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d{1,2})?$/i.test(text)) {
+            input.setAttribute("aria-invalid", "true");
+            note.textContent = `“${text}” is no number.`;
+            return;
+          }
+          input.removeAttribute("aria-invalid");
+          changes.set(name, text);
+          refresh(false);
+        },
+      });
+      return el("label", { for: id }, el("bdi", { text: name }), input);
+    }));
+    section.querySelector(".count").textContent = parameters.length;
+  }
+  fields(data.parameters);
+
+  // Abbreviated levels take seconds: only when asked for.
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest("#work-out-levels");
+    if (!button) return;
+    const { signal } = stop;
+    button.disabled = true;
+    button.textContent = "Working out…";
+    try {
+      const made = await ask(["explicit", "counts"], [["levels", "1"], ["more", "1"]], signal);
+      if (!signal.aborted) put(made);
+    } catch (error) {
+      if (!signal.aborted) button.textContent = error.message;
+    }
   });
-  let place = null;
-  try {
-    place = JSON.parse(sessionStorage.getItem("kane-place") || "null");
-    sessionStorage.removeItem("kane-place");
-  } catch { /* no storage */ }
-  if (place && place.robot === data.robot) {
-    const all = [...document.querySelectorAll("details")];
-    if (all.length === place.open.length) all.forEach((d, k) => { if (place.open[k] && !d.open) { d.open = true; kane.open(d); } });
-    kane.ready.then(() => scrollTo({ top: place.y, behavior: "instant" }));
-  }
+  kane.ready.then(() => rest(stop.signal)).catch((error) => { note.textContent = error.message; });
 })(window.kane);

@@ -1,8 +1,7 @@
 "use strict";
 // Inertia and gravity torque over two coordinates, computed before.
-(function (kane) {
-  const data = kane.data.maps, select = document.getElementById("maps-coordinate");
-  if (!data || !data.items || !select) return;
+kane.part("maps", function (data) {
+  const select = document.getElementById("maps-coordinate");
   const { el } = kane;
   data.items.forEach((item, k) => select.append(el("option", { value: k, text: item.name })));
   kane.mapCells = (item, k) => {
@@ -28,4 +27,4 @@
   select.selectedIndex = spans.indexOf(Math.max(...spans));
   select.addEventListener("change", draw);
   kane.later(draw);
-})(window.kane);
+});

@@ -40,15 +40,16 @@
     draw();
     kane.onTheme(draw);
     let width = space.clientWidth;
-    new ResizeObserver(() => {
+    const resized = new ResizeObserver(() => {
       if (Math.abs(space.clientWidth - width) < 4) return;
       width = space.clientWidth;
       chart.setSize({ width: Math.max(width, 200), height: 260 });
-    }).observe(space);
+    });
+    resized.observe(space);
+    kane.on("drop", () => { resized.disconnect(); chart.destroy(); });
   }
 
-  const data = kane.data.motion;
-  function record(holder) {
+  function record(data, holder) {
     const recording = data.recordings[Number(holder.dataset.recording)];
     const slider = holder.querySelector(".time"), button = holder.querySelector(".play"), output = holder.querySelector("output");
     const last = recording.t.length - 1;
@@ -86,13 +87,18 @@
     slider.setAttribute("aria-valuetext", output.textContent);
     const curves = holder.querySelector(".curves");
     recording.plots.forEach((spec) => plot(curves, recording, spec, () => {}));
+    kane.on("drop", stop);
     holder.kaneAt = at;
   }
-  if (data && data.recordings)
-    document.querySelectorAll(".recording").forEach((holder) => kane.later(() => record(holder)));
+  kane.part("motion", (data) =>
+    document.querySelectorAll(".recording").forEach((holder) => kane.later(() => record(data, holder))));
 
-  const poles = kane.data.poles, plane = document.getElementById("poles-plane");
-  function drawPoles() {
+  kane.part("poles", function (poles) {
+    const plane = document.getElementById("poles-plane");
+    drawPoles(poles, plane);
+    kane.onTheme(() => drawPoles(poles, plane));
+  });
+  function drawPoles(poles, plane) {
     const c = plane.getContext("2d"), n = plane.width, size = 1.15 * Math.max(...poles.poles.flat().map(Math.abs), 1e-9);
     const x = (v) => n / 2 + (v / size) * (n / 2 - 8), y = (v) => n / 2 - (v / size) * (n / 2 - 8);
     c.clearRect(0, 0, n, n);
@@ -107,5 +113,4 @@
     }
     c.lineWidth = 1;
   }
-  if (poles && plane) { drawPoles(); kane.onTheme(drawPoles); }
 })(window.kane);

@@ -1,9 +1,7 @@
 "use strict";
 // The robot in 3-D: shapes, meshes, or links drawn from frames with ellipsoids of inertia; sliders; playback.
-(function (kane) {
-  const data = kane.data.scene;
+kane.part("scene", function (data) {
   const holder = document.getElementById("view");
-  if (!data || !holder) return;
   const { el } = kane;
 
   // Sliders
@@ -297,20 +295,30 @@
       } else return;
       event.preventDefault();
     });
-    new ResizeObserver(() => {
+    const resized = new ResizeObserver(() => {
       const width = holder.clientWidth, height = holder.clientHeight;
       if (!width || !height) return;
       renderer.setSize(width, height);
       camera.aspect = width / height;
       camera.updateProjectionMatrix();
       draw();
-    }).observe(holder);
+    });
+    resized.observe(holder);
+    kane.on("drop", () => {
+      kane.seen = { robot: data.name, position: camera.position.clone(), target: orbit.target.clone() };
+      resized.disconnect(); orbit.dispose(); renderer.dispose(); renderer.forceContextLoss();
+    });
     kane.onMove(place);
     kane.onTheme(colors);
     Object.keys(showing).forEach(layer);
     frameAll();
+    if (kane.seen?.robot === data.name) { // a served page with other values: seen from where it was seen
+      camera.position.copy(kane.seen.position);
+      orbit.target.copy(kane.seen.target);
+      orbit.update();
+    }
     place();
     colors();
     kane.scene = { drawn, size, matrixOf: (name) => groups.get(name).matrix.toArray() };
   }
-})(window.kane);
+});

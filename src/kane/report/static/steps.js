@@ -1,8 +1,6 @@
 "use strict";
 // Tables of Kane's steps, typeset when a step is opened.
-(function (kane) {
-  const data = kane.data.steps;
-  if (!data || !data.tables) return;
+kane.part("steps", function (data) {
   const { el } = kane;
   const symbols = [...data.symbols].sort((a, b) => b.length - a.length);
   function cell(content, partial) {
@@ -24,4 +22,4 @@
       details.querySelector(".scroll").append(el("table", { class: table.wide ? "steps wide" : "steps" }, ...heads, el("tbody", {}, ...body)));
     });
   });
-})(window.kane);
+});
