@@ -147,11 +147,12 @@ def main():
         start = time.perf_counter()
         scores, errors, real = zip(*(made.run(seed) for seed in range(options.runs)), strict=True)
         inside, worst = np.abs(scores) < 3.0, np.max(errors, axis=0)
+        whole = inside.all(axis=1).mean()
         spent = (time.perf_counter() - start) / options.runs
         print(
             f"{name}, {options.motion} motion, {options.runs} runs of {len(made.t)} samples, {spent:.2f} s each\n"
             f"  {inside.shape[1]} parameters; within three deviations: {inside.mean():.4f} of all values, "
-            f"{inside.mean(axis=0).min():.3f} of the worst parameter's; all of a run in {inside.all(axis=1).mean():.3f}\n"
+            f"{inside.mean(axis=0).min():.3f} of the worst parameter's; all of a run in {whole:.3f}\n"
             f"  scores: mean square {np.square(scores).mean():.2f}, within one {(np.abs(scores) < 1).mean():.3f}\n"
             f"  largest torque error on unseen motion: plain {worst[0]:.2%}, real bodies {worst[1]:.2%} of range; "
             f"real in {np.mean(real):.3f} of the runs",

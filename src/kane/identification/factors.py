@@ -16,7 +16,7 @@ import numpy as np
 from kane.identification.noise import block_covariance, larger, widening
 
 Array = np.ndarray[Any, np.dtype[Any]]
-LEAF = 128
+LEAF, PANEL = 256, 8  # rows and columns that are worked on together
 BLOCKS = 64  # of consecutive samples that are kept apart
 
 
@@ -63,20 +63,17 @@ def chunk_factors(W: Array, tau: Array, weights: Array | None = None) -> Factors
 def triangle(rows: Array) -> Array:
     """The square triangular factor R of some rows A (n, m): R^T R = A^T A.
 
-    A tree of small factorisations (Demmel, Grigori, Hoemmen and Langou 2012): LEAF rows stay in the cache, and below it
-    the linear algebra library starts no threads that wait for each other.
+    LEAF rows after LEAF rows go into the factor so far (Golub and Van Loan, section 6.5; LAPACK's tpqrt): what is worked
+    on stays in the cache, and panels are so narrow that the linear algebra library starts no threads for them.
     """
+    from scipy.linalg import lapack
+
     m = rows.shape[1]
-    if not m:
-        return np.zeros((0, 0))
-    leaf = max(LEAF, 2 * m)
-    while len(rows) > leaf:
-        short = -len(rows) % leaf
-        padded = np.vstack([rows, np.zeros((short, m))]) if short else rows
-        rows = np.asarray(np.linalg.qr(padded.reshape(-1, leaf, m), mode="r")).reshape(-1, m)
-    if len(rows) < m:
-        rows = np.vstack([rows, np.zeros((m - len(rows), m))])
-    return np.asarray(np.linalg.qr(rows, mode="r"))
+    R = np.zeros((m, m), order="F")
+    for start in range(0, len(rows) if m else 0, LEAF):
+        leaf = np.array(rows[start : start + LEAF], dtype=np.float64, order="F")
+        R = lapack.dtpqrt(0, min(PANEL, m), R, leaf, overwrite_a=True, overwrite_b=True)[0]
+    return np.ascontiguousarray(R)
 
 
 def _expanded(R: Array, used: Array, size: int) -> Array:
