@@ -30,13 +30,14 @@ from kane.report.sections.motion import Motions, motions, recording, torque_spli
 from kane.report.sections.numbers import Counts, Verification, counts, verification
 from kane.report.sections.overview import overview
 from kane.report.sections.poles import poles
+from kane.report.sections.recursion import recursive_steps
 from kane.report.sections.scene import scene
 from kane.report.sections.steps import KaneSteps, kane_steps
 from kane.simulation.result import SimulationResult
 
 TASKS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias_forces", "gravity_forces")
 TARGETS = ("c", "numpy", "jax", "casadi", "julia", "matlab", "rust", "latex")
-LARGEST_STEPS = 7  # speeds; beyond it the worked-out steps are too long to read
+LARGEST_STEPS = 7  # speeds; with more the steps are written from body to body
 LARGEST_EXPLICIT = 12  # coordinates; the explicit model of more is never short enough to read
 LARGEST_LEVELS = 1000  # terms of an explicit model that are factored and abbreviated in seconds
 
@@ -230,7 +231,7 @@ def _motions(mechanism: Mechanism, derived: Mapping[str, Derived], g: Given) -> 
 def _steps(mechanism: Mechanism) -> KaneSteps:
     n = len(find_coordinates(mechanism).speeds)
     if n > LARGEST_STEPS:
-        return kane_steps(None, f"With {n} speeds the worked-out steps are too long to read.")
+        return recursive_steps(mechanism)
     return kane_steps(work_out(kane_equations(mechanism)))
 
 

@@ -47,6 +47,7 @@ kane.part("scene", function (data) {
         for (let i = 0; i < 3; i++) out[4 * i + 3] += T[4 * i] * x + T[4 * i + 1] * y + T[4 * i + 2] * z;
         T = out;
       } else if (move[0] === "r") T = rotated(T, turn(move[1], amount(move[2])));
+      else if (move[0] === "m") T = rotated(T, move.slice(1).map(amount));
       else T = rotated(T, quaternion(...move.slice(1).map(amount)));
     }
     return T;

@@ -209,8 +209,9 @@
   kane.quantity = function (text, partial) {
     const [head, ...rest] = text.split("_");
     const tail = rest.join("_");
-    const base = { w: "𝛚", alpha: "𝛂", v: "𝐯", a: "𝐚" }[head];
-    if (!base) return kane.force(text);
+    const base = { w: "𝛚", alpha: "𝛂", v: "𝐯", a: "𝐚", r: "𝐫", c: "𝐜", d: "𝐝", g: "𝐠", I: "𝐈", R: "𝐑", T: "𝐓", f: "𝐅", m: "𝐌", W: "𝐖", G: "𝐆", L: "𝐋" }[head];
+    if (!base || /^F/.test(text)) return kane.force(text);
+    if (!rest.length) return m("mi", base);
     const node = m("mi", base), above = m("mi", tail);
     return partial ? m("msubsup", node, m("mi", "r"), above) : m("msup", node, above);
   };

@@ -5,10 +5,33 @@ kane.part("steps", function (data) {
   const symbols = [...data.symbols].sort((a, b) => b.length - a.length);
   function cell(content, partial) {
     if (typeof content === "string") return content ? el("span", {}, el("bdi", { text: content })) : "";
+    if (content.b !== undefined) return el("bdi", { text: content.b });
+    if (content.t !== undefined) return equation(content);
     if (content.n !== undefined) return kane.math(kane.quantity(content.n, partial));
     if (content.v !== undefined) return formula(content.v.length ? kane.vector(content.v, symbols) : null, "0", "");
     if (content.l !== undefined) return el("span", {}, ...content.l.flatMap((x, k) => (k ? [", ", formula(null, x, "")] : [formula(null, x, "")])));
     return formula(kane.terms(content.f, symbols), content.f, content.f);
+  }
+  // An equation between vectors: products of quantities, basis vectors and numbers.
+  const SIGNS = { x: "×", ".": "·", "(": "(", ")": ")" };
+  function factor(x) {
+    if (typeof x === "string") return kane.m("mo", SIGNS[x]);
+    if (x.q !== undefined) return kane.quantity(x.q, false);
+    if (x.s !== undefined) return kane.force(x.s);
+    if (x.f !== undefined) return kane.formula(x.f, symbols);
+    const sum = kane.sum(kane.vector(x.v, symbols));
+    return x.v.length > 1 ? kane.m("mrow", kane.m("mo", "("), sum, kane.m("mo", ")")) : sum;
+  }
+  function equation({ l, t, is }) {
+    const bare = ([, factors]) => (factors.length === 1 && factors[0].v && t.length === 1 ? kane.vector(factors[0].v, symbols) : null);
+    const product = (factors) => kane.m("mrow", ...factors.flatMap((x, k) => {
+      const before = factors[k - 1];
+      return k && typeof x !== "string" && typeof before !== "string" ? [kane.m("mo", "\u2062"), factor(x)] : [factor(x)];
+    }));
+    const terms = t.length ? bare(t[0]) || t.map(([sign, factors]) => [sign, product(factors)]) : [[1, kane.m("mn", "0")]];
+    const left = l === null ? null : factor(l);
+    const end = is === undefined ? [] : [" ", kane.math(kane.m("mrow", kane.m("mo", "="), kane.m("mn", is)))];
+    return el("span", { class: "formula-line", "data-equation": true }, ...kane.wrapped(left, terms), ...end);
   }
   function formula(terms, text, source) {
     const parts = terms ? kane.wrapped(null, terms) : [kane.math(kane.formula(text, symbols))];
