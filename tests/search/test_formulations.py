@@ -39,7 +39,7 @@ def built(mechanism: Mechanism, task: str, formulation: Formulation, parameters:
     system = formulated(derive_system(mechanism, parameters), formulation)  # type: ignore[arg-type]
     if system is None:
         return None
-    return task_program(find_task(task), system, BUILDS[task](system, dict(formulation.forms), False))
+    return task_program(find_task(task), system, BUILDS[task](system, formulation, False))
 
 
 nodes = st.integers(0, 2)
@@ -106,7 +106,7 @@ def test_descent_and_wandering_never_lose() -> None:
         trial = formulated(system, formulation)
         if trial is None:
             return float("inf")
-        outputs = BUILDS["inverse_dynamics"](trial, dict(formulation.forms), False)
+        outputs = BUILDS["inverse_dynamics"](trial, formulation, False)
         return operations(trial.g, [r for _, _, refs in outputs for r in refs])
 
     found = descend(system, price, 1)

@@ -19,6 +19,8 @@ from kane.rewrite.alternatives import Alternatives, Way, needed
 PRICE = {"add": 1.0, "mul": 1.0, "div": 8.0, "sqrt": 8.0, "sin": 0.25, "cos": 0.25}
 FAR = 1e6
 DRAWS = 1000  # before values in use are looked for one by one
+REMEMBERED = 100  # accepted moves for which guessed costs are remembered
+SLACK = 1.0  # operations by which a guess may be too high
 
 
 class Selection:
@@ -32,11 +34,14 @@ class Selection:
         self.rank: dict[int, float] = {}
         self.price = 0.0
         self._log: list[tuple[int, Way | None, int]] = []
+        self._entries: dict[int, float] = {}
+        self._kept = 0
         self.adopt(start)
 
     def adopt(self, ways: dict[int, Way]) -> None:
         """Start again from these ways; values without one are computed as they were first built."""
         graph, start = self.graph, dict(ways)
+        self._entries.clear()
         self.way.clear()
         self.users.clear()
         self.price = 0.0
@@ -100,18 +105,21 @@ class Selection:
 
     def _take(self, node: int, banned: set[int], depth: int) -> bool:
         """One more user of the node; brings it into use when it is not."""
-        g = self.graph
-        if g.level[node] != STATE or g.op[node] == "sym":
-            return True
         if node in self.way:
             self._set(node, self.way[node], self.users[node] + 1)
+            return True
+        if self._free(node):
             return True
         if depth > 6 or node in banned:
             return False
         best, least = None, FAR
         for way in self.ways_of(node):
-            guess = PRICE.get(way.op, 0.0) + sum(self._guess(a >> 1, banned, 2) for a in way.args)
-            if guess < least:
+            guess = PRICE.get(way.op, 0.0)
+            for a in way.args:
+                guess += FAR if a >> 1 in banned else self._entry(a >> 1, 2)
+                if guess >= least:
+                    break
+            else:
                 best, least = way, guess
         if best is None:
             return False
@@ -124,11 +132,18 @@ class Selection:
     def ways_of(self, node: int) -> Sequence[Way]:
         return self.graph.ways.get(node) or (Way(self.graph.op[node], self.graph.args[node], 0),)
 
-    def _guess(self, node: int, banned: set[int], depth: int) -> float:
-        """What bringing a value into use would cost, at most."""
-        if node in banned:
-            return FAR
-        if node in self.way or self.graph.level[node] != STATE or self.graph.op[node] == "sym":
+    def _free(self, node: int) -> bool:
+        return self.graph.level[node] != STATE or self.graph.op[node] == "sym"
+
+    def _entry(self, node: int, depth: int) -> float:
+        """What bringing a value into use would cost, about: remembered for some accepted moves."""
+        if node in self.way:
+            return 0.0
+        known = self._entries.get(node)
+        if known is not None:
+            return known
+        if self._free(node):
+            self._entries[node] = 0.0
             return 0.0
         if depth == 0:
             return 3.0
@@ -136,10 +151,34 @@ class Selection:
         for way in self.ways_of(node):
             total = PRICE.get(way.op, 0.0)
             for a in way.args:
-                total += self._guess(a >> 1, banned, depth - 1)
-            if total < least:
+                total += self._entry(a >> 1, depth - 1)
+                if total >= least:
+                    break
+            else:
                 least = total
+        if depth == 2:
+            self._entries[node] = least
         return least
+
+    def hopeless(self, node: int, way: Way, limit: float) -> bool:
+        """Whether the move is sure enough to cost more than the limit: what comes in against what falls out of use."""
+        entering = PRICE.get(way.op, 0.0)
+        for a in way.args:
+            entering += self._entry(a >> 1, 2)
+        old = self.way[node]
+        entering -= PRICE.get(old.op, 0.0) + limit
+        if entering <= 0:
+            return False
+        stack, users = [a >> 1 for a in old.args], self.users
+        while stack:
+            n = stack.pop()
+            known = self.way.get(n)
+            if known is not None and users[n] == 1:
+                entering -= PRICE.get(known.op, 0.0)
+                if entering <= 0:
+                    return False
+                stack += [a >> 1 for a in known.args]
+        return True
 
     def _drop(self, node: int) -> None:
         stack = [node]
@@ -172,6 +211,9 @@ class Selection:
     def settle(self, moved: int) -> None:
         """Keep the last move: topological numbers of what came into use, halfway below the value that moved."""
         rank, way = self.rank, self.way
+        self._kept += 1
+        if self._kept % REMEMBERED == 0:
+            self._entries.clear()
         for node, _, _ in self._log:
             if node not in way:
                 rank.pop(node, None)
@@ -222,10 +264,12 @@ def anneal(selection: Selection, seed: int, steps: int, heat: float = 0.0, deadl
         way = choice[below(len(choice))]
         if way == used[node]:
             continue
+        warmth = heat * (1 - step / steps)
+        if selection.hopeless(node, way, SLACK + 6 * warmth):
+            continue
         change = selection.attempt(node, way)
         if change is None:
             continue
-        warmth = heat * (1 - step / steps)
         if change > 0 and not (warmth > 0 and draw() < exp(-change / warmth)):
             selection.undo()
             continue

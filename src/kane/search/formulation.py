@@ -17,8 +17,9 @@ from kane.kinematics.tree import ROOT
 from kane.kinematics.vectors import INDEX
 from kane.rewrite.alternatives import copied, needed
 from kane.search.placement import shift_size, slide_origins, slides
-from kane.search.recursion import BEFORE, FORMS, Form
-from kane.search.regroup import CLEARED, DEFAULT, OWN, Split, regroup_with, second_moment
+from kane.search.recursion import BEFORE, FORMS, Form, axial_shift
+from kane.search.regroup import BALANCES, CLEARED, DEFAULT, OWN, STAY, Split, regroup_with, second_moment
+from kane.search.spin import may_spin
 
 # operations that a parameter of a body costs where nothing is zero: (mass, first moment, J_ii, J_ij)
 WEIGHTS = (6, 10, 4, 7)
@@ -31,11 +32,23 @@ class Formulation:
 
     slides: (node, which of the amounts that placement.slides offers), in order; splits: (node, how its turn splits the
     mass on its axis).  second: nodes whose moment is written with second moments, others with the tensor of inertia.
+    sums: forward dynamics in rates summed over runs of parallel axes (speeds.py).
     """
 
     slides: tuple[tuple[int, int], ...] = ()
     splits: tuple[tuple[int, Split], ...] = ()
     forms: tuple[tuple[int, Form], ...] = ()
+    levers: tuple[int, ...] = ()
+    spins: tuple[int, ...] = ()
+    sums: bool = False
+
+    def with_spin(self, node: int) -> Formulation:
+        """The spin of this node turned over."""
+        return replace(self, spins=tuple(sorted({*self.spins} ^ {node})))
+
+    def with_lever(self, node: int) -> Formulation:
+        """The lever of this node turned over."""
+        return replace(self, levers=tuple(sorted({*self.levers} ^ {node})))
 
     def with_form(self, node: int, form: Form) -> Formulation:
         kept = tuple(item for item in self.forms if item[0] != node)
@@ -66,12 +79,14 @@ def _copied(system: System) -> System:
 
 
 def candidates() -> Iterator[Split]:
-    """Splits to try at one turn: everything to the parent in three balances, or one or two moments kept."""
-    for balance in ("a", "b", "none"):
-        yield Split(balance=balance)
-    for balance, own, cleared in itertools.product(("a", "b", "none"), OWN, CLEARED):
-        if own != "J" or balance == "none":
+    """Splits to try at one turn: everything to the parent but for a balance, or one or two moments kept."""
+    for stay, balance in itertools.product(STAY, BALANCES):
+        yield Split(balance=balance, stay=stay)
+    for balance, own, cleared in itertools.product(BALANCES, OWN, CLEARED):
+        if own != "J":
             yield Split((own,), (cleared,), balance)
+    for stay, cleared in itertools.product(STAY, CLEARED):
+        yield Split(("J",), (cleared,), "none", stay)
     for two, others in itertools.product(itertools.combinations(OWN, 2), itertools.combinations(CLEARED, 2)):
         yield Split(two, others, "none")
 
@@ -223,6 +238,10 @@ def _changed(
     system: System, old: Formulation, node: int, splits: Sequence[Split], chance: random.Random
 ) -> Formulation:
     kind = chance.random()
+    if kind > 0.95:
+        return old.with_lever(node) if axial_shift(system.k, node) else old
+    if kind > 0.9:
+        return old.with_spin(node) if may_spin(system.k, node) else old
     if kind < 0.1:
         dropped = [item for item in old.slides if item[0] != node]
         if len(dropped) < len(old.slides):

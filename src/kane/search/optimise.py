@@ -26,6 +26,7 @@ from kane.rewrite.select import Selection, anneal
 from kane.rewrite.sums import regroup_sums
 from kane.search.agree import agree
 from kane.search.formulation import Formulation, Price, descend, formulated, operations, quick, wander
+from kane.search.speeds import find_runs
 from kane.search.tasks import BUILDS, DERIVATIVES, explicit_programs, serves
 
 Effort = Literal["low", "normal", "high"]
@@ -89,6 +90,8 @@ BUDGETS: dict[str, Budget] = {
 
 
 BRIEF = 40  # motions up to which low effort tries formulations
+PLACES = "origins, base parameters, forms of inertia forces"  # steps of the trail
+SUMS = "speeds: rates summed over parallel axes"
 PROOFS = {"low": 1, "normal": 3, "high": 3}  # random primes; one leaves a chance of error below 1e-20
 
 
@@ -165,19 +168,27 @@ class _Search:
             for trial in self._formulations(system, start.counts.total <= self.budget.recursion):
                 plain = formulated(system, trial)
                 assert plain is not None
-                outputs = BUILDS[self.task](plain, dict(trial.forms), False)
+                outputs = BUILDS[self.task](plain, trial, False)
                 program = task_program(find_task(self.task), plain, outputs)
-                better = found.better(self.task, "origins, base parameters, forms of inertia forces", program)
+                better = found.better(self.task, SUMS if trial.sums else PLACES, program)
                 formulation, found = (formulation, found) if better is found else (trial, better)
         found = replace(found, formulation=formulation)
         return self._local(found, formulation) if self.budget.rounds else found
 
     def _formulations(self, system: System, small: bool) -> list[Formulation]:
-        """What is tried: for small programs the one found by building many; of derivatives also that of M."""
+        """What is tried: for small programs the one found by building many; of derivatives also that of M.
+
+        Forward dynamics of robots with parallel axes also in sums of rates.
+        """
         if small:
             found = descend(system, self._price(system, self.task), self.budget.shortlist, self.budget.sweeps)
-            return [wander(system, self._price(system, self.task), found, self.budget.wander, self.seed)]
-        trials = [quick(system)]
+            trials = [wander(system, self._price(system, self.task), found, self.budget.wander, self.seed)]
+        else:
+            trials = [quick(system)]
+        if self.task == "forward_dynamics" and find_runs(system.k).before:
+            trials.append(replace(trials[0], sums=True))
+        if small:
+            return trials
         if self.task in DERIVATIVES and len(system.k.motions) <= LONGEST:
             trials.append(descend(system, self._price(system, "mass_matrix"), 0, 0))
         return trials
@@ -189,7 +200,7 @@ class _Search:
             trial = formulated(system, formulation)
             if trial is None:
                 return float("inf")
-            outputs = BUILDS[task](trial, dict(formulation.forms), False)
+            outputs = BUILDS[task](trial, formulation, False)
             return operations(trial.g, [r for _, _, refs in outputs for r in refs])
 
         return price
@@ -198,7 +209,7 @@ class _Search:
         """The task in a formulation, all other forms of its recursion beside it in the graph."""
         system = formulated(derive_system(self.mechanism, self.parameters, (), graph), formulation, fresh=False)
         assert system is not None
-        outputs = BUILDS[self.task](system, dict(formulation.forms), True)
+        outputs = BUILDS[self.task](system, formulation, True)
         return task_program(find_task(self.task), system, outputs), [list(refs) for _, _, refs in outputs]
 
     def _local(self, found: _Found, formulation: Formulation | None) -> _Found:

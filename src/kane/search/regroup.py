@@ -21,20 +21,24 @@ from kane.kinematics.tree import ROOT
 from kane.kinematics.vectors import INDEX, SYM_ZERO
 
 OWN = ("m", "h", "J")  # what a turn's axis can carry: moments 0, 1, 2 along it
-# parent's parameters across its axis k; a, b, k right-handed; Jd = Jaa - Jbb
-CLEARED = ("ha", "hb", "Jaa", "Jbb", "Jab", "Jak", "Jbk", "Jd")
+BALANCES = ("a", "b", "none", "ak", "bk")
+STAY: tuple[tuple[str, ...], ...] = ((), ("h",), ("m",), ("m", "h"))
+# parent's mass and parameters across its axis k; a, b, k right-handed; Jd = Jaa - Jbb
+CLEARED = ("m", "ha", "hb", "Jaa", "Jbb", "Jab", "Jak", "Jbk", "Jd")
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
     """At one turn: moments `keep` stay on the child, so large that the parent's parameters `clear` vanish.
 
-    balance: the second moment that remains otherwise, "none" (J_kk = 0), "a" (I_aa = 0) or "b" (I_bb = 0).
+    balance: the second moment that remains otherwise, "none" (J_kk = 0), "a" (I_aa = 0), "b" (I_bb = 0), "ak"
+    (I_aa = I_kk) or "bk" (I_bb = I_kk).  stay: moments 0 and 1 of which nothing goes to the parent.
     """
 
     keep: tuple[str, ...] = ()
     clear: tuple[str, ...] = ()
     balance: str = "b"
+    stay: tuple[str, ...] = ()
 
 
 DEFAULT = Split(balance="a")
@@ -63,6 +67,8 @@ def line_mass(k: int, moment: str, amount: Ref) -> BodyInertia:
 
 
 def _entry(g: Graph, body: BodyInertia, k: int, name: str) -> Ref:
+    if name == "m":
+        return body.mass
     at = {"a": (k + 1) % 3, "b": (k + 2) % 3, "k": k}
     if name[0] == "h":
         return body.first[at[name[1]]]
@@ -106,11 +112,11 @@ def _own(g: Graph, body: BodyInertia, axis: int, split: Split, kept: Mapping[str
     """What goes to the parent: all moments on the axis less those kept."""
     rest = kept.get("J", 0)
     if "J" not in split.keep and split.balance != "none":
-        other = (axis + 2) % 3 if split.balance == "a" else (axis + 1) % 3
-        rest = g.neg(second_moment(g, body, other, other))
-        rest = rest if rest > 1 else 0
-    moved = line_mass(axis, "m", g.sub(body.mass, kept.get("m", 0)))
-    moved = combine(g, moved, line_mass(axis, "h", g.sub(body.first[axis], kept.get("h", 0))))
+        a, b = (second_moment(g, body, (axis + i) % 3, (axis + i) % 3) for i in (1, 2))
+        rest = {"a": g.neg(b), "b": g.neg(a), "ak": a, "bk": b}[split.balance]
+    whole = {"m": body.mass, "h": body.first[axis]}
+    mass, first = (0 if name in split.stay else g.sub(whole[name], kept.get(name, 0)) for name in ("m", "h"))
+    moved = combine(g, line_mass(axis, "m", mass), line_mass(axis, "h", first))
     return combine(g, moved, line_mass(axis, "J", g.sub(second_moment(g, body, axis, axis), rest)))
 
 
@@ -119,13 +125,16 @@ def _kept(k: Kinematics, bodies: Sequence[BodyInertia], index: int, split: Split
     g, parent = k.graph, k.tree.nodes[index].parent
     if not split.keep:
         return {}
-    if parent == ROOT or k.motions[parent].kind != "turn" or len(split.keep) != len(split.clear):
+    if parent == ROOT or len(split.keep) != len(split.clear):
         return None
     m, above = k.motions[index], k.motions[parent].axis
-    assert m.axis is not None and above is not None
+    assert m.axis is not None
+    if above is None and split.clear != ("m",):
+        return None
     everything = _own(g, bodies[index], m.axis, split, dict.fromkeys(split.keep, 0))
     full = combine(g, bodies[parent], carry_out(g, m.fixed, everything))
     units = [carry_out(g, m.fixed, line_mass(m.axis, name, g.one)) for name in split.keep]
+    above = above or 0
     rows = [[_entry(g, unit, above, name) for unit in units] for name in split.clear]
     right = [_entry(g, full, above, name) for name in split.clear]
     found = solve_small(g, rows, right)

@@ -20,9 +20,8 @@ from kane.graph.arena import NUMBER, STATE, Graph, Kind, Ref
 from kane.graph.evaluate import rebuild
 from kane.graph.program import NUMBER_OP, Program
 from kane.kinematics.motion import derive_kinematics
-from kane.kinematics.tree import amounts
 from kane.mechanism.formula import Formula, Scalar, name
-from kane.mechanism.model import Joint, Link, Mechanism, Parameter, Placement, Translate, Turn
+from kane.mechanism.model import Joint, Link, Mechanism, Parameter, Placement, Translate, Turn, amounts
 from kane.search.formulation import Formulation, formulated
 from kane.search.influence import behind
 from kane.search.tasks import BUILDS
