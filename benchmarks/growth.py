@@ -60,7 +60,7 @@ def by_batch() -> Series:
     return series
 
 
-def two_threads(n: int = 65536, repeats: int = 9) -> float:
+def two_threads(n: int = 65536, repeats: int = 60) -> float:
     """How much faster two threads are than one: inverse dynamics of the PUMA 560 in columns, least wall times."""
     program = derive_task(robots.load("puma560"), "inverse_dynamics").program
     f = compile_program(program)

@@ -10,9 +10,11 @@
 - assembly.py, entry.py, doors.py: the calls from Python, the bound call, the C pointers, in IR.
 - load.py, cache.py: compile and load, object code on disk.
 - build.py: a program's modules, batches compiled at their first use; interpreter.py: addresses of CPython and NumPy.
+- quickest.py: which of several forms of a task runs quickest here.
 - call.py, function.py: the general path in Python, and what users hold.
 """
 
 from kane.native.function import NativeFunction, compile_program
+from kane.native.quickest import Running, quickest
 
-__all__ = ["NativeFunction", "compile_program"]
+__all__ = ["NativeFunction", "Running", "compile_program", "quickest"]

@@ -147,7 +147,7 @@ def _plural(code: Assembly, program: Program, t: Type, objects: list[str], const
     code.demand(code(f"icmp ne ptr {batch}, null"), "general")
     code.rank(objects[0], 2, "general")
     n = code.field(code.field(objects[0], DIMS), 0, "i64")
-    code.demand(code(f"icmp sgt i64 {n}, 1"), "general")
+    code.demand(code(f"icmp sgt i64 {n}, 0"), "general")
     limit = max(1, RELEASE_ABOVE // max(1, len(program.state)))
     large = code(f"icmp ugt i64 {n}, {limit}")
     if parameter(program) is not None:  # the memo must not change under a batch that runs without the lock
