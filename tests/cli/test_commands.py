@@ -50,6 +50,8 @@ def test_counts(capsys: pytest.CaptureFixture[str]) -> None:
     result = json_of(capsys, "counts", "two_link", "--task", "mass_matrix", "--effort", "low")
     assert {row["task"] for row in result["tasks"]} == {"mass_matrix"}
     assert [row["best"] for row in result["tasks"]].count(True) == 1
+    searched = next(row for row in result["tasks"] if row["method"] == "searched")
+    assert 0 < searched["instructions"] <= searched["counts"]["total"]
     least = min(row["counts"]["total"] for row in result["tasks"])
     assert next(row for row in result["tasks"] if row["best"])["counts"]["total"] == least
 

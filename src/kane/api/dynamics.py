@@ -9,10 +9,12 @@ import numpy as np
 
 from kane.api.wrenches import WithWrenches
 from kane.equations.tasks import TASKS
-from kane.native import NativeFunction, compile_program
+from kane.native import NativeFunction, Running, compile_program, quickest
+from kane.native.quickest import Mode
 
 if TYPE_CHECKING:
     from kane.api.equations import Counts, Dtype, Equations
+    from kane.graph.program import Program
 
 
 class TaskFunction:
@@ -37,6 +39,9 @@ class Dynamics:
 
     Arrays are (n,) or (..., n), joints in file order, SI units; `out=` takes the result; run-time parameters p follow
     the arguments shown where there are any, then external wrenches w (..., k, 6) where frames were named.
+
+    `counts`: operations of each task.  `running`: where forms were measured (Equations.compile, quickest_for), the one
+    that runs by task, with its operations beside those counted.
     """
 
     inverse_dynamics = TaskFunction("tau (..., nv) of a motion: M qdd + bias; (q, qd, qdd).")
@@ -65,9 +70,13 @@ class Dynamics:
     regressor = TaskFunction("Y (..., nv, 10 bodies) with tau = Y pi; (q, qd, qdd).")
     slotine_li_regressor = TaskFunction("Y with M qdd_r + C qd_r + g = Y pi; (q, qd, qd_r, qdd_r).")
 
-    def __init__(self, equations: Equations, dtype: Dtype = "float64", cache: bool = True) -> None:
+    def __init__(
+        self, equations: Equations, dtype: Dtype = "float64", cache: bool = True, quickest_for: Mode | None = None
+    ) -> None:
         self.equations = equations
         self.dtype: Dtype = dtype
+        self.quickest_for: Mode | None = quickest_for
+        self.running: dict[str, Running] = {}
         self._cache = cache
         self._frames: dict[tuple[str, str], Callable[..., Any]] = {}
 
@@ -88,13 +97,22 @@ class Dynamics:
 
         Where external frames were named, the function takes their wrenches w (..., k, 6) after its other arguments.
         """
-        program = self.equations.program(task, frame)
+        program = self._program(task, frame)
         values = self.equations.parameter_values if program.parameter_names else ()
         known = bool(values) and all(v is not None for v in values)
         defaults = np.array(values, dtype=np.float64) if known else None
         made = compile_program(program, self.dtype, self._cache, defaults)
         pushed = any(item.name == "w" for item in program.inputs)
         return WithWrenches(made, self.equations.external) if pushed else made
+
+    def _program(self, task: str, frame: str | None) -> Program:
+        """The program that is counted, or the form that runs quickest here."""
+        if self.quickest_for is None:
+            return self.equations.program(task, frame)
+        forms = self.equations.forms(task, frame)
+        found = quickest(forms, self.quickest_for, self.dtype, self._cache)
+        self.running[f"{task}:{frame}" if frame else task] = found
+        return found.program
 
     def forward_kinematics(self, q: Any, frame: str, **options: Any) -> Any:
         """Pose (..., 4, 4) of a frame or link in N: N coordinates of a point from its frame coordinates."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from kane.api.dynamics import Dynamics
     from kane.api.robot import Robot
+    from kane.native.quickest import Mode
 
 DEFAULT_TASKS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias_forces", "gravity_forces")
 Dtype = Literal["float64", "float32"]
@@ -200,6 +201,15 @@ class Equations:
         """The straight-line program of a task: what is counted, compiled and printed."""
         return self.searched(task, frame).program
 
+    def forms(self, task: str, frame: str | None = None) -> dict[str, Program]:
+        """Programs of a task with different operations and the same results, by name; "searched" is the one counted."""
+        found = self.searched(task, frame)
+        made = {"searched": found.program, "as derived": found.unsearched}
+        if self.effort != "low":
+            brief = optimise(self.mechanism, task, frame, self.parameters, self.external, "low")
+            made["searched briefly"] = brief.program
+        return made
+
     def trace(self, task: str, frame: str | None = None) -> tuple[Traced, ...]:
         """The origin of every operation of the program of a task: terms, bodies, parameters, joints, outputs.
 
@@ -257,17 +267,27 @@ class Equations:
         """Names of the elements of qd, qdd and tau."""
         return find_coordinates(self.mechanism).speeds
 
-    def compile(self, tasks: Sequence[str] | None = None, dtype: Dtype = "float64", cache: bool = True) -> Dynamics:
+    def compile(
+        self, tasks: Sequence[str] | None = None, dtype: Dtype = "float64", cache: bool = True,
+        quickest_for: Mode | None = None,
+    ) -> Dynamics:  # fmt: skip
         """Compiled functions of the tasks; those named here are compiled now, others at their first mention.
 
         A function takes arrays (n,) or (..., n) in the order of its inputs, then w (external wrenches) and p
-        (parameters) where there are any.
+        (parameters) where there are any.  quickest_for: "single" or "batch" measures forms of each task in such calls
+        and runs the quickest, which may have more operations than the one counted (`running` tells both); results then
+        differ in their last bits from machine to machine.  Raises InputError for another dtype or mode.
         """
         from kane.api.dynamics import Dynamics
 
         if dtype not in ("float64", "float32"):
             raise InputError(f"dtype is {dtype!r}.", name="dtype", value=dtype, remedy="Use float64 or float32.")
-        dynamics = Dynamics(self, dtype, cache)
+        if quickest_for not in (None, "single", "batch"):
+            raise InputError(
+                f"quickest_for is {quickest_for!r}.", name="quickest_for", value=quickest_for,
+                remedy="Use single, batch or None.",
+            )  # fmt: skip
+        dynamics = Dynamics(self, dtype, cache, quickest_for)
         for task in tasks or ():
             if not find_task(task).per_frame:
                 getattr(dynamics, task)

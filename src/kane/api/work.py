@@ -106,9 +106,11 @@ def counts_work(
 ) -> dict[str, Any]:  # fmt: skip
     """Operations of each task by each method, in the shape of `kane counts --json`.
 
-    trace: with the origin of every operation of the searched programs.
+    Searched programs also with the instructions they are compiled to, a multiply-add as one.  trace: with the origin
+    of every operation of the searched programs.
     """
     from kane.api.trace import trace_searched
+    from kane.native.quickest import instructions
     from kane.search import check_effort, method_table
 
     check_effort(effort)
@@ -119,7 +121,10 @@ def counts_work(
         progress(f"count {task}")
         name, _, frame = task.partition(":")
         table = method_table(robot.mechanism, name, effort, frame or None)
-        for key, values in table.as_dict().items():
+        made = table.as_dict()
+        rows: Any = made["tasks"]
+        rows[-1]["instructions"] = instructions(table.searched.program)
+        for key, values in made.items():
             parts[key] += values  # type: ignore[arg-type]
         if trace:
             progress(f"trace {task}")
@@ -129,8 +134,8 @@ def counts_work(
     if silent:
         parts["notes"].append(f"Of value 1, so that no operation is left of them: {', '.join(silent)}.")
     head = header(robot, "counts")
-    made = {**head, **parts, "notes": [*head["notes"], *parts["notes"]]}
-    return made | ({"trace": traced} if trace else {})
+    result = {**head, **parts, "notes": [*head["notes"], *parts["notes"]]}
+    return result | ({"trace": traced} if trace else {})
 
 
 LEVELS = (0.001, 0.01, 0.05)  # tolerances of the report's abbreviation slider
@@ -162,17 +167,26 @@ def report(robot: Robot | Mechanism, path: str | Path = "report.html", **options
 def bench_work(
     robot: Robot, source: str | None, libraries: Path | None = None, progress: Progress = lambda text: None
 ) -> dict[str, Any]:
-    """Times of ours beside the installed libraries', checked for equal results first, as `kane bench --json`."""
+    """Times of ours beside the installed libraries', checked for equal results first, as `kane bench --json`.
+
+    Of each task the form that runs quickest in single calls is timed; "running" has its operations and those counted.
+    """
     from kane.benchmark.peers import installed_peers
     from kane.benchmark.run import TASKS as BENCH_TASKS
     from kane.benchmark.run import bench
+    from kane.native import quickest
 
     checks = check_work(robot, source, progress)["verification"]
     floating = any(joint.type == "floating" for joint in robot.mechanism.joints)
     peers = installed_peers(source, floating) if source is not None else ()
     equations = derive(robot)
-    result = bench({task: equations.program(task) for task in BENCH_TASKS}, peers, libraries, progress)
-    return {**header(robot, "bench"), "verification": checks, **result}
+    running = {}
+    for task in BENCH_TASKS:
+        progress(f"{task}: forms")
+        running[task] = quickest(equations.forms(task))
+    result = bench({task: found.program for task, found in running.items()}, peers, libraries, progress)
+    forms = [{"task": task, **found.as_dict()} for task, found in running.items()]
+    return {**header(robot, "bench"), "verification": checks, "running": forms, **result}
 
 
 def code_notes(robot: Robot) -> tuple[str, ...]:

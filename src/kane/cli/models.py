@@ -157,6 +157,11 @@ def bench(robot: str, *, libraries: Path | None = None, loading: Loading = DEFAU
             share = "" if r["share"] is None else f"{r['share']:.0%}"
             table.add_row(*place, *beside, f"{r['spread']:.2f}", share)
         named = ", ".join(f"{p['name']} {p['version']}" for p in result["peers"])
+        forms = Table("task", "form that runs", "operations counted", "operations run", "instructions")
+        for r in result["running"]:
+            totals = [r["counted"]["total"], r["executed"]["total"], r["instructions"]]
+            forms.add_row(r["task"], r["form"], *map(str, totals))
+        out_console.print(forms)
         out_console.print(table)
         rate = f"{result['limit']['flops_per_ns']:.1f} flops/ns measured"
         head = f"{result['isa']}, {rate}; CPU time of one core; peers: {named or 'none installed'}"
@@ -178,13 +183,17 @@ def _show_counts(model: Robot, tasks: dict[str, Any]) -> None:
 
 
 def _show_methods(rows: list[dict[str, Any]]) -> None:
-    """Operations by method; sines and cosines, and what is computed once from parameters, apart."""
-    table = Table("task", "method", "mul", "add", "total", "div", "sin, cos", "angles", "once", "best")
+    """Operations by method; sines and cosines, and what is computed once from parameters, apart.
+
+    run as: instructions of the compiled code, a multiply-add as one.
+    """
+    table = Table("task", "method", "mul", "add", "total", "div", "sin, cos", "angles", "once", "run as", "best")
     before = ""
     for row in rows:
         c, once = row["counts"], row["constants"]
         cells = [c["mul"], c["add"], c["total"], c["div"], c["trig"], c["trig_arguments"]]
         cells.append(once["total"] + once["div"] + once["sqrt"] + once["trig"])
+        cells.append(row.get("instructions", ""))
         name, before = "" if row["task"] == before else row["task"], row["task"]
         table.add_row(name, row["method"], *map(str, cells), "*" if row["best"] else "")
     out_console.print(table)
