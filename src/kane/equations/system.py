@@ -21,10 +21,9 @@ from kane.graph.arena import Graph, Ref
 from kane.graph.program import Input
 from kane.kinematics.coordinates import symbol_name
 from kane.kinematics.motion import Kinematics, derive_kinematics
-from kane.kinematics.tree import amounts
 from kane.kinematics.vectors import Vec
 from kane.mechanism.formula import Formula
-from kane.mechanism.model import Mechanism
+from kane.mechanism.model import Mechanism, amounts
 
 Parameters = Literal["numeric", "symbolic"] | Sequence[str]
 

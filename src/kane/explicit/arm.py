@@ -129,7 +129,7 @@ def _elementary(mechanism: Mechanism, node: Node, c: Coordinates) -> list[Elemen
             ]
             return [slides[0], *(((), *slide[1:]) for slide in slides[1:])]
         case _:
-            raise _refusal(mechanism, node.joint, "turns by a quaternion")
+            raise _refusal(mechanism, node.joint, "turns by a quaternion or direction cosines")
 
 
 def _split(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from kane.errors import UnsupportedError
 from kane.explicit.algebra import Atoms, Coefficient, add
 from kane.mechanism.model import Placement, QuaternionTurn, Translate, Turn
 
@@ -56,6 +57,11 @@ def fixed_moves(atoms: Atoms, placement: Placement) -> list[Fixed]:
                 rows = _matrix([Fraction(x) for x in quaternion])  # not a coordinate: that is a spherical joint
                 if any(rows[i][j] != ({0: 1} if i == j else {}) for i in range(3) for j in range(3)):
                     result.append(Turned(rows))
+            case _:
+                raise UnsupportedError(
+                    "A frame is turned by direction cosines with names: an explicit model is made of turns.",
+                    remedy="Turn the frame by angles.",
+                )
     return result
 
 

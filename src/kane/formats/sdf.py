@@ -20,6 +20,7 @@ from kane.mechanism.model import (
     Joint,
     Limits,
     Link,
+    MatrixTurn,
     Mechanism,
     Move,
     Note,
@@ -358,6 +359,8 @@ def inverse(moves: Placement) -> Placement:
             result.append(Translate((x, y, z)))
         elif isinstance(move, Turn):
             result.append(Turn(move.axis, exact.minus(move.angle)))
+        elif isinstance(move, MatrixTurn):
+            result.append(move.transposed)
         else:
             w, x, y, z = (Fraction(q) for q in move.quaternion)
             result.append(QuaternionTurn((w, -x, -y, -z)))

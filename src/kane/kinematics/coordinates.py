@@ -17,7 +17,7 @@ from kane.mechanism import formula as f
 from kane.mechanism.formula import Scalar
 from kane.mechanism.joints import joint_type
 from kane.mechanism.loads import Specified
-from kane.mechanism.model import Joint, Mechanism, QuaternionTurn, Turn
+from kane.mechanism.model import Joint, MatrixTurn, Mechanism, QuaternionTurn, Turn, amounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +122,8 @@ def _angles(joint: Joint, own: tuple[str, ...]) -> tuple[bool | None, ...]:
     for move in joint.moves:
         if isinstance(move, Turn) and isinstance(move.angle, f.Formula):
             turned |= move.angle.names()
+        elif isinstance(move, MatrixTurn):
+            turned.update(*(x.names() for x in amounts(move) if isinstance(x, f.Formula)))
         elif isinstance(move, QuaternionTurn):
             components.update(move.quaternion)
     return tuple(None if n in components else n in turned or not joint.moves for n in own)

@@ -7,7 +7,7 @@ needs no term of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kane.graph.arena import Graph, Ref
@@ -18,7 +18,7 @@ from kane.kinematics.tree import ROOT, Tree, build_tree
 from kane.kinematics.vectors import Mat, Rotation, SimpleRotation, Vec
 from kane.mechanism import formula as f
 from kane.mechanism.formula import Scalar
-from kane.mechanism.model import Axis, Mechanism, Move, Placement, QuaternionTurn, Translate, Turn
+from kane.mechanism.model import Axis, MatrixTurn, Mechanism, Move, Placement, QuaternionTurn, Translate, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +108,20 @@ def make_step(graph: Graph, move: Move, scalar: object, symbols: Symbols) -> Ste
         case QuaternionTurn(quaternion, None):
             e = [graph.number(x) for x in quaternion if not isinstance(x, str)]
             return _normalised(graph, e)
+        case MatrixTurn(rows):
+            a, b, c = ((to_ref(x), to_ref(y), to_ref(z)) for x, y, z in rows)
+            return v.MatrixRotation((a, b, c)) if (a, b, c) != (v.unit(0), v.unit(1), v.unit(2)) else None
         case QuaternionTurn(quaternion, _):
             w, x, y, z = (symbols.by_name[n] for n in quaternion if isinstance(n, str))
             return v.quaternion_rotation(graph, w, x, y, z)
+
+
+def matrix_spin(g: Graph, step: Step | None, direction: Mapping[Ref, Ref]) -> Vec:
+    """The angular velocity, own axes, of a turn by a matrix along the direction of time."""
+    if not isinstance(step, v.MatrixRotation):
+        return v.ZERO
+    r = forward(g, [x for row in step.rows for x in row], direction)
+    return v.spin(g, step.rows, ((r[0], r[1], r[2]), (r[3], r[4], r[5]), (r[6], r[7], r[8])))
 
 
 def _normalised(g: Graph, q: list[Ref]) -> Rotation | None:
@@ -177,6 +188,8 @@ def _motion(
         case QuaternionTurn(_, speeds):
             assert speeds is not None
             kind, rate = "ball", [s.natural[n] for n in speeds]
+        case MatrixTurn():
+            kind, rate = "ball", matrix_spin(g, step, _direction(g, s))
         case Translate(by):
             kind, rate = "slide", rates_of(g, s, [scalar(x) for x in by])
             own_axes = any(isinstance(x, f.Formula) and not floating.isdisjoint(x.names()) for x in by)

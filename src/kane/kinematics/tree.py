@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from kane.errors import TopologyError, UnknownNameError
 from kane.kinematics.coordinates import Coordinates
-from kane.mechanism.formula import Formula, Scalar
+from kane.mechanism.formula import Formula
 from kane.mechanism.joints import joint_type
-from kane.mechanism.model import Frame, Joint, Mechanism, Move, Placement, QuaternionTurn, Translate, Turn
+from kane.mechanism.model import Frame, Joint, Mechanism, Move, Placement, QuaternionTurn, amounts
 
 ROOT = -1  # the inertial frame N
 
@@ -115,17 +115,6 @@ def is_moving(move: Move, moving: set[str]) -> bool:
     return any(isinstance(s, Formula) and not moving.isdisjoint(s.names()) for s in amounts(move)) or (
         isinstance(move, QuaternionTurn) and move.speeds is not None
     )
-
-
-def amounts(move: Move) -> tuple[Scalar, ...]:
-    """The scalars of a move."""
-    match move:
-        case Translate(by):
-            return by
-        case Turn(_, angle):
-            return (angle,)
-        case _:
-            return ()
 
 
 def _with_frames(

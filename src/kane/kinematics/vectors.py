@@ -203,6 +203,13 @@ class MatrixRotation:
 Rotation = SimpleRotation | MatrixRotation
 
 
+def spin(g: Graph, rows: Mat, rates: Mat) -> Vec:
+    """Angular velocity, own axes, of a rotation matrix that changes: the skew matrix Cᵀ dC/dt."""
+    a, b, c = transpose(rows)
+    x, y, z = transpose(rates)
+    return (g.dot(c, y), g.dot(a, z), g.dot(b, x))
+
+
 def quaternion_rotation(g: Graph, w: Ref, x: Ref, y: Ref, z: Ref) -> MatrixRotation:
     """The rotation of a unit quaternion: R = 1 + 2 w [v]x + 2 [v]x [v]x."""
     x2, y2, z2 = g.add(x, x), g.add(y, y), g.add(z, z)

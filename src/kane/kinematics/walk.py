@@ -13,12 +13,12 @@ from kane.graph.arena import STATE, Graph, Ref
 from kane.graph.derivative import forward
 from kane.kinematics import vectors as v
 from kane.kinematics.coordinates import Symbols
-from kane.kinematics.motion import make_step
+from kane.kinematics.motion import make_step, matrix_spin
 from kane.kinematics.vectors import MatrixRotation, Rotation, SimpleRotation, Sym, Vec
 from kane.mechanism.formula import ZERO as NOTHING
 from kane.mechanism.formula import Formula, Scalar
 from kane.mechanism.model import ZERO as NOWHERE
-from kane.mechanism.model import Axis, Inertia, Mechanism, Move, QuaternionTurn, Translate, Turn
+from kane.mechanism.model import Axis, Inertia, MatrixTurn, Mechanism, Move, QuaternionTurn, Translate, Turn
 
 Partials = tuple[tuple[int, Vec], ...]
 
@@ -155,17 +155,19 @@ class Walk:
             self.stations.append(Station(station, after, held, None, v.ZERO))
         return self._known[key]
 
-    def _axes(self, before: int, move: Turn | QuaternionTurn, name: str) -> int:
+    def _axes(self, before: int, move: Turn | QuaternionTurn | MatrixTurn, name: str) -> int:
         """The axes after a turn: those that equal turns made before, or new ones."""
         g = self.g
-        if isinstance(move, QuaternionTurn):
+        if not isinstance(move, Turn):
             step = make_step(g, move, self.scalar, self.symbols)
             if step is None:
                 return before
             assert isinstance(step, MatrixRotation)
             key: tuple[object, ...] = (before, *step.rows)
             rate = v.ZERO
-            if move.speeds is not None:
+            if isinstance(move, MatrixTurn):
+                rate = matrix_spin(g, step, self.direction)
+            elif move.speeds is not None:
                 x, y, z = (self.symbols.natural[n] for n in move.speeds)
                 rate = (x, y, z)
             return self._turns[key] if key in self._turns else self._new(key, name, before, step, None, 0, rate)
@@ -221,7 +223,7 @@ def first_turns(moves: Sequence[Move], following: frozenset[int] = frozenset()) 
     for move in moves:
         if isinstance(move, Turn):
             return frozenset((move.axis,))
-        if isinstance(move, QuaternionTurn):
+        if not isinstance(move, Translate):
             return frozenset()
     return following
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from kane.mechanism import formula as f
 from kane.mechanism.basis import FrameVector
 from kane.mechanism.formula import Formula, Scalar
 from kane.mechanism.loads import Specified
-from kane.mechanism.model import Frame, Inertia, Joint, Link, Mechanism, Move, Translate, Turn
+from kane.mechanism.model import Frame, Inertia, Joint, Link, MatrixTurn, Mechanism, Move, Translate, Turn
 
 if TYPE_CHECKING:
     from kane.mechanism.builder import System
@@ -187,6 +187,8 @@ class _Assembly:
                 used.update(*[x.names() for x in move.by if isinstance(x, Formula)])
             elif isinstance(move, Turn):
                 used.update(move.angle.names() if isinstance(move.angle, Formula) else ())
+            elif isinstance(move, MatrixTurn):
+                used.update(*[x.names() for row in move.rows for x in row if isinstance(x, Formula)])
             elif move.speeds is not None and move.quaternion[0] not in self.listed:
                 quaternions += [str(n) for n in move.quaternion]
                 speeds += move.speeds
@@ -236,6 +238,8 @@ def _ancestors(frame: ReferenceFrame) -> list[ReferenceFrame]:
 def _inverse(move: Move, frame: ReferenceFrame) -> Move:
     if isinstance(move, Turn):
         return Turn(move.axis, f.neg(move.angle))
+    if isinstance(move, MatrixTurn):
+        return move.transposed
     raise InputError(
         f"Frame {frame.name!r}, turned by a quaternion, is left again for another frame.", name=frame.name,
         remedy="Locate the point along the axes of the quaternion frame, or from a point outside it.",
@@ -261,6 +265,9 @@ def dot_product(system: System, a: FrameVector, b: FrameVector) -> Scalar:
         for second in b.frames():
             part = list(b.part(second))
             for move in reversed(_path(system.frames[first], system.frames[second])):
+                if isinstance(move, MatrixTurn):
+                    part = [_sum(f.mul(x, y) for x, y in zip(row, part, strict=True)) for row in move.rows]
+                    continue
                 if not isinstance(move, Turn):
                     raise InputError(
                         "Dot products across a quaternion frame are not written out.", remedy="Use a measure instead."
@@ -268,6 +275,13 @@ def dot_product(system: System, a: FrameVector, b: FrameVector) -> Scalar:
                 part = _turned(move, part)
             for x, y in zip(a.part(first), part, strict=True):
                 total = f.add(total, f.mul(x, y))
+    return total
+
+
+def _sum(terms: Iterable[Scalar]) -> Scalar:
+    total: Scalar = f.ZERO
+    for term in terms:
+        total = f.add(total, term)
     return total
 
 

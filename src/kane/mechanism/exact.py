@@ -11,6 +11,7 @@ from kane.mechanism.formula import Formula, Scalar
 from kane.mechanism.model import (
     Inertia,
     Joint,
+    MatrixTurn,
     Mechanism,
     Move,
     Placement,
@@ -18,6 +19,7 @@ from kane.mechanism.model import (
     Translate,
     Turn,
     Vector,
+    amounts,
 )
 
 Rotation = tuple[Vector, Vector, Vector]
@@ -69,8 +71,10 @@ def minus(value: Scalar) -> Scalar:
     return value if f.is_zero(value) else f.neg(value)
 
 
-def rotation(move: Turn | QuaternionTurn) -> Rotation:
+def rotation(move: Turn | QuaternionTurn | MatrixTurn) -> Rotation:
     """The rotation matrix of a fixed turn."""
+    if isinstance(move, MatrixTurn):
+        return move.rows
     if isinstance(move, Turn):
         c, s = cosine_sine(move.angle)
         i, j = (move.axis + 1) % 3, (move.axis + 2) % 3
@@ -237,6 +241,9 @@ def mapped(moves: Placement, change: Callable[[Scalar], Scalar]) -> Placement:
         elif isinstance(move, Turn):
             angle = change(move.angle)
             result += [] if f.is_zero(angle) else [Turn(move.axis, angle)]
+        elif isinstance(move, MatrixTurn):
+            x, y, z = (_vector([change(e) for e in row]) for row in move.rows)
+            result.append(MatrixTurn((x, y, z)))
         else:
             result.append(move)
     return tuple(result)
@@ -256,7 +263,7 @@ def names_used(mechanism: Mechanism) -> set[str]:
             scalars += [link.inertia.mass, *link.inertia.com, *link.inertia.moments]
             moves += link.inertia.axes
     for move in moves:
-        scalars += [move.angle] if isinstance(move, Turn) else list(move.by) if isinstance(move, Translate) else []
+        scalars += amounts(move)
     scalars += [speed.definition for speed in mechanism.speeds]
     return set().union(*(s.names() for s in scalars if isinstance(s, Formula)))
 

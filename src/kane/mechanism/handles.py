@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from kane.errors import InputError
+from kane.graph.arena import Graph
 from kane.mechanism import formula as f
 from kane.mechanism.basis import FrameVector, basis, vector
 from kane.mechanism.formula import Formula, Scalar, ScalarLike
-from kane.mechanism.model import Axis, Move, QuaternionTurn, Turn, Vector
+from kane.mechanism.model import Axis, MatrixTurn, Move, QuaternionTurn, Turn, Vector
 
 if TYPE_CHECKING:
     from kane.mechanism.builder import System
@@ -77,8 +78,8 @@ class ReferenceFrame:
     def orient_explicit(self, parent: ReferenceFrame, dcm: Sequence[Sequence[ScalarLike]]) -> ReferenceFrame:
         """Turn by direction cosines: dcm[i][j] is parent axis i dotted with own axis j.
 
-        Body-fixed angles 1-2-3 are taken from the matrix; constant matrices only.  Raises InputError when it is not a
-        rotation.
+        Numbers, or functions of coordinates, parameters and time that are those of a rotation identically (of numbers,
+        body-fixed angles 1-2-3 are taken).  Raises InputError when it is not a rotation.
         """
         return self._orient(parent, _turns_of(dcm, self.name))
 
@@ -153,19 +154,19 @@ def axis_text(axis: FrameVector) -> str:
 
 
 def _turns_of(dcm: Sequence[Sequence[ScalarLike]], name: str) -> tuple[Move, ...]:
-    try:
-        rows = [[f.number(f.exact(x)) for x in row] for row in dcm]
-    except KeyError as error:
-        raise InputError(
-            f"The direction cosines of frame {name!r} depend on {error.args[0]!r}.", name=name,
-            remedy="Turn the frame by angles or a quaternion; direction cosines are for constant orientations.",
-        ) from None  # fmt: skip
+    exact = [[f.exact(x) for x in row] for row in dcm]
+    if [len(row) for row in exact] != [3, 3, 3]:
+        raise InputError(f"The direction cosines of frame {name!r} are not three rows of three.", name=name)
+    if any(isinstance(x, Formula) and x.names() for row in exact for x in row):
+        a, b, c = ((row[0], row[1], row[2]) for row in exact)
+        return (_matrix_turn((a, b, c), name),)
+    rows = [[f.number(x) for x in row] for row in exact]
     gram = [[sum(a * b for a, b in zip(p, q, strict=True)) for q in rows] for p in rows]
-    if any(abs(gram[i][j] - (i == j)) > 1e-9 for i in range(3) for j in range(3)):
+    if any(abs(gram[i][j] - (i == j)) > 1e-9 for i in range(3) for j in range(3)) or _determinant(rows) < 0:
         raise InputError(
             f"The direction cosines of frame {name!r} are not those of a rotation.",
             name=name,
-            remedy="Give orthonormal rows.",
+            remedy="Give orthonormal rows, right-handed.",
         )
     angle = f.function
     x: Vector = (f.exact(dcm[1][2]), f.exact(dcm[2][2]), f.exact(dcm[0][2]))
@@ -173,3 +174,26 @@ def _turns_of(dcm: Sequence[Sequence[ScalarLike]], name: str) -> tuple[Move, ...
     second = angle("asin", x[2])
     third = angle("atan2", f.neg(f.exact(dcm[0][1])), f.exact(dcm[0][0]))
     return (Turn(0, first), Turn(1, second), Turn(2, third))
+
+
+def _determinant(m: Sequence[Sequence[float]]) -> float:
+    return sum(m[0][k] * (m[1][k - 2] * m[2][k - 1] - m[1][k - 1] * m[2][k - 2]) for k in range(3))
+
+
+def _matrix_turn(rows: tuple[Vector, Vector, Vector], name: str) -> MatrixTurn:
+    """Checked to be a rotation for all values of its names."""
+    g = Graph()
+    c = [[f.build(x, g, g.symbol) for x in row] for row in rows]
+    for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
+        if g.dot(c[i], c[j]) != g.one * (i == j):
+            raise InputError(
+                f"The direction cosines of frame {name!r} are not those of a rotation: rows {i + 1} and {j + 1} "
+                f"{'have not the length one' if i == j else 'are not perpendicular'} for all values.",
+                name=name, remedy="Give orthonormal rows, for instance products of sines and cosines.",
+            )  # fmt: skip
+    across = [g.sub(g.mul(c[0][k - 2], c[1][k - 1]), g.mul(c[0][k - 1], c[1][k - 2])) for k in range(3)]
+    if g.dot(across, c[2]) != g.one:
+        raise InputError(
+            f"The direction cosines of frame {name!r} are left-handed.", name=name, remedy="Change the sign of a row."
+        )
+    return MatrixTurn(rows)

@@ -50,8 +50,34 @@ class QuaternionTurn:
     speeds: tuple[str, str, str] | None = None
 
 
-Move = Translate | Turn | QuaternionTurn
+@dataclass(frozen=True, slots=True)
+class MatrixTurn:
+    """Turn the axes by direction cosines: rows[i][j] is old axis i dotted with new axis j, functions of anything."""
+
+    rows: tuple[Vector, Vector, Vector]
+
+    @property
+    def transposed(self) -> MatrixTurn:
+        """The turn back."""
+        a, b, c = zip(*self.rows, strict=True)
+        return MatrixTurn((a, b, c))
+
+
+Move = Translate | Turn | QuaternionTurn | MatrixTurn
 Placement = tuple[Move, ...]
+
+
+def amounts(move: Move) -> tuple[Scalar, ...]:
+    """The scalars of a move."""
+    match move:
+        case Translate(by):
+            return by
+        case Turn(_, angle):
+            return (angle,)
+        case MatrixTurn(rows):
+            return tuple(x for row in rows for x in row)
+        case _:
+            return ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from kane.mechanism.formula import Formula, Scalar, name, number
 from kane.mechanism.joints import joint_type
-from kane.mechanism.model import Inertia, Joint, Mechanism, Move, QuaternionTurn, Translate, Turn
+from kane.mechanism.model import Inertia, Joint, MatrixTurn, Mechanism, Move, QuaternionTurn, Translate, Turn, amounts
 
 Array = npt.NDArray[np.float64]
 _E = np.eye(3)
@@ -29,8 +29,10 @@ def skew(v: Sequence[float] | Array) -> Array:
     return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
 
 
-def rotation(move: Turn | QuaternionTurn, values: Mapping[str, float]) -> Array:
+def rotation(move: Turn | QuaternionTurn | MatrixTurn, values: Mapping[str, float]) -> Array:
     """The rotation matrix (3, 3) of a turn: columns are the new axes in the old ones."""
+    if isinstance(move, MatrixTurn):
+        return np.array([[number(x, values) for x in row] for row in move.rows])
     if isinstance(move, Turn):
         angle = number(move.angle, values)
         c, s = math.cos(angle), math.sin(angle)
@@ -80,7 +82,7 @@ def names_in(moves: Sequence[Move]) -> set[str]:
         if isinstance(move, QuaternionTurn):
             found.update(q for q in move.quaternion if isinstance(q, str))
             continue
-        for amount in (move.angle,) if isinstance(move, Turn) else move.by:
+        for amount in amounts(move):
             if isinstance(amount, Formula):
                 found |= amount.names()
     return found
@@ -121,6 +123,11 @@ def columns(
         if isinstance(move, Turn):
             for key, rate in _rates(move.angle, values, wanted).items():
                 put(key, R[:, move.axis] * rate, np.zeros(3))
+        if isinstance(move, MatrixTurn):
+            slopes = [[_rates(x, values, wanted) for x in row] for row in move.rows]
+            for key in sorted({key for row in slopes for rates in row for key in rates}):
+                skewed = np.array([[rates.get(key, 0.0) for rates in row] for row in slopes]) @ turn.T
+                put(key, R @ np.array([skewed[2, 1], skewed[0, 2], skewed[1, 0]]), np.zeros(3))
         R = R @ turn
         if isinstance(move, QuaternionTurn) and move.speeds is not None:
             for k, key in enumerate(move.speeds):

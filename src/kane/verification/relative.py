@@ -15,7 +15,7 @@ import numpy.typing as npt
 from kane.errors import UnsupportedError
 from kane.mechanism.formula import Formula, Scalar
 from kane.mechanism.joints import joint_type
-from kane.mechanism.model import Joint, Move, QuaternionTurn, Translate
+from kane.mechanism.model import Joint, MatrixTurn, Move, QuaternionTurn, Translate
 from kane.verification.jets import Jet, jet
 
 Array = npt.NDArray[np.float64]
@@ -128,7 +128,22 @@ def moved(move: Move, state: State) -> Relative:
         base = still(state.size)
         R = quaternion_matrix([float(x) for x in move.quaternion])
         return Relative(R, base.p, base.A, base.B, base.Adot, base.Bdot)
+    if isinstance(move, MatrixTurn):
+        return _by_cosines(move, state)
     return turned(E[move.axis], state.amount(move.angle))
+
+
+def _by_cosines(move: MatrixTurn, state: State) -> Relative:
+    """A turn by its matrix C: w x = dC/dt Cᵀ, so that the columns of A are the skew parts of dC/du_k Cᵀ."""
+    parts = [[state.amount(x) for x in row] for row in move.rows]
+    C = np.array([[x[0] for x in row] for row in parts])
+    slopes = np.array([[x[1] for x in row] for row in parts])  # (3, 3, n)
+    change = np.array([[x[2] for x in row] for row in parts])
+    W = np.einsum("ijk,lj->ilk", slopes, C)
+    Wdot = np.einsum("ijk,lj->ilk", change, C) + np.einsum("ijk,lj->ilk", slopes, slopes @ state.rates)
+    zero = np.zeros((3, state.size))
+    A, Adot = (np.array([w[2, 1] - w[1, 2], w[0, 2] - w[2, 0], w[1, 0] - w[0, 1]]) / 2 for w in (W, Wdot))
+    return Relative(C, np.zeros(3), A, zero, Adot, zero)
 
 
 def through(moves: Sequence[Move], state: State) -> Relative:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kane.kinematics.coordinates import Coordinates, find_coordinates
+from kane.mechanism import model
 from kane.mechanism.constraints import Coincident, Holonomic
 from kane.mechanism.formula import MEASURES, Formula, Scalar
 from kane.mechanism.joints import joint_type
@@ -155,11 +156,13 @@ def _shape(geometry: Geometry, values: SomeValues, meshes: Mapping[str, Mesh]) -
 
 
 def _move(move: Move, c: Coordinates, values: SomeValues) -> Json:
-    """["t", x, y, z], ["r", axis, angle] or ["q", w, x, y, z]: amounts are numbers or formulas."""
+    """["t", x, y, z], ["r", axis, angle], ["q", w, x, y, z] or ["m", nine cosines]: numbers or formulas."""
     if isinstance(move, Translate):
         return ["t", *(_amount(x, c, values) for x in move.by)]
     if isinstance(move, QuaternionTurn):
         return ["q", *(["name", x] if isinstance(x, str) else float(x) for x in move.quaternion)]
+    if isinstance(move, model.MatrixTurn):
+        return ["m", *(_amount(x, c, values) for x in model.amounts(move))]
     return ["r", move.axis, _amount(move.angle, c, values)]
 
 
