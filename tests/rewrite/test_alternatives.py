@@ -12,7 +12,7 @@ from kane.graph.arena import Graph
 from kane.graph.evaluate import equal
 from kane.graph.program import Input, Program, build_program
 from kane.rewrite.alternatives import Alternatives, copied, load, written
-from kane.rewrite.pairs import pair_table, saturate
+from kane.rewrite.pairs import Doubles, PairTable, saturate
 from kane.rewrite.select import Selection, anneal
 from kane.rewrite.sums import regroup_sums
 
@@ -152,7 +152,7 @@ def test_terms_with_a_common_factor_meet_across_a_sum() -> None:
     total = g.sum([g.mul(a, x), g.mul(c, y), d, g.mul(b, x)])
     selection = Selection(g, [total], {})
     assert selection.price == 6
-    assert regroup_sums(g, selection.way, selection.users, pair_table(g, selection.in_use())) >= 1
+    assert regroup_sums(g, selection.way, selection.users, PairTable(g, selection.in_use(), Doubles(g))) >= 1
     anneal(selection, 0, 2000, 0.3)
     assert selection.price == 5
 
@@ -164,6 +164,6 @@ def test_a_pair_of_terms_that_is_a_value_meets_across_a_sum() -> None:
     total = g.sum([a, b, c, d])
     selection = Selection(g, [needed_anyway, total], {})
     assert selection.price == 4
-    regroup_sums(g, selection.way, selection.users, pair_table(g, selection.in_use()))
+    regroup_sums(g, selection.way, selection.users, PairTable(g, selection.in_use(), Doubles(g)))
     anneal(selection, 0, 2000, 0.3)
     assert selection.price == 3

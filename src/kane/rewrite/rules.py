@@ -16,12 +16,12 @@ def ask_by_rules(g: Alternatives, chosen: Mapping[int, Way]) -> int:
     """Record other ways of the values in use by one step of each rule; the number of new ways."""
     before = sum(map(len, g.ways.values()))
     for node in list(chosen):
-        for way in tuple(g.ways.get(node, ())):
-            for a, b in (way.args, way.args[::-1]) if len(way.args) == 2 else ():
-                if way.op == "mul":
-                    _ask_product(g, chosen, a, b)
-                elif way.op == "add":
-                    _ask_sum(g, chosen, a, b)
+        way = chosen[node]
+        for a, b in (way.args, way.args[::-1]) if len(way.args) == 2 else ():
+            if way.op == "mul":
+                _ask_product(g, chosen, a, b)
+            elif way.op == "add":
+                _ask_sum(g, chosen, a, b)
     return sum(map(len, g.ways.values())) - before
 
 

@@ -10,16 +10,16 @@ from collections.abc import Iterator, Mapping
 
 from kane.graph.arena import Ref
 from kane.rewrite.alternatives import Alternatives, Way
-from kane.rewrite.pairs import Pair
+from kane.rewrite.pairs import PairTable
 
 TERMS = 16  # longer sums are regrouped in pieces
 PAIRS = 16  # pairs taken of one sum
 
 
 def regroup_sums(
-    g: Alternatives, chosen: Mapping[int, Way], users: Mapping[int, int], pairs: Mapping[int, Pair]
+    g: Alternatives, chosen: Mapping[int, Way], users: Mapping[int, int], pairs: PairTable | None
 ) -> int:
-    """Record other associations of the sums in use; `pairs`: residues of sums and products of values (pairs.py).
+    """Record other associations of the sums in use; `pairs`: sums and products of values (pairs.py).
 
     Returns the number of pairs put side by side.
     """
@@ -56,16 +56,16 @@ def _terms(g: Alternatives, chosen: Mapping[int, Way], users: Mapping[int, int],
             yield ref
 
 
-def _together(g: Alternatives, a: Ref, b: Ref, pairs: Mapping[int, Pair]) -> bool:
+def _together(g: Alternatives, a: Ref, b: Ref, pairs: PairTable | None) -> bool:
     """Ask for a + b in the ways that are worth it; whether there is one."""
     p = g.field.prime
     total = (g.residue_of(a) + g.residue_of(b)) % p
     if total in g._by_residue:
         return True
     found = False
-    pair = pairs.get(total)
-    if pair is not None and pair[0]:
-        g.mul(pair[1], pair[2])
+    pair = pairs.find(a, b) if pairs is not None else None
+    if pair is not None and pair.product:
+        g.mul(pair.x, pair.y)
         found = True
     first, second = _factors(g, a), _factors(g, b)
     for z, rest in first.items():

@@ -21,7 +21,9 @@ from kane.graph.evaluate import equal
 from kane.graph.program import Program
 from kane.mechanism.model import Mechanism
 from kane.rewrite.alternatives import Alternatives, load, written
-from kane.rewrite.pairs import pair_table, saturate
+from kane.rewrite.pairs import Doubles, PairTable, saturate
+from kane.rewrite.rules import ask_by_rules
+from kane.rewrite.scale import rescale
 from kane.rewrite.select import Selection, anneal
 from kane.rewrite.sums import regroup_sums
 from kane.search.agree import agree
@@ -67,7 +69,7 @@ class Budget:
     shortlist: splits tried at a turn; sweeps: over the turns; wander: steps of annealing over formulations; steps: of
     local search a value in use; rounds: of pairs and local search; heat and seeds of the latter; largest: values that
     are all compared with each other; recursion: operations up to which formulations are tried one by one; most: steps
-    of local search altogether.
+    of local search altogether; units: times that units are looked for.
     """
 
     shortlist: int
@@ -80,16 +82,19 @@ class Budget:
     largest: int
     recursion: int
     most: int
+    units: int
 
 
 BUDGETS: dict[str, Budget] = {
-    "low": Budget(0, 0, 0, 0, 0, 0.0, 0, 0, 600, 0),
-    "normal": Budget(2, 1, 600, 50, 3, 0.3, 1, 900, 1500, 18_000),
-    "high": Budget(6, 2, 4000, 150, 5, 0.35, 3, 2500, 6000, 400_000),
+    "low": Budget(0, 0, 0, 0, 0, 0.0, 0, 0, 600, 0, 0),
+    "normal": Budget(2, 1, 2500, 50, 3, 0.3, 1, 900, 1500, 18_000, 2),
+    "high": Budget(6, 2, 4000, 150, 5, 0.35, 3, 2500, 6000, 400_000, 4),
 }
 
 
 BRIEF = 40  # motions up to which low effort tries formulations
+UNITS = "units in which constants are 1"
+OTHERS = "sums and products of other values"
 PLACES = "origins, base parameters, forms of inertia forces"  # steps of the trail
 SUMS = "speeds: rates summed over parallel axes"
 PROOFS = {"low": 1, "normal": 3, "high": 3}  # random primes; one leaves a chance of error below 1e-20
@@ -225,15 +230,34 @@ class _Search:
         steps = min(self.budget.steps * len(selection.way), self.budget.most)
         anneal(selection, self.seed, steps, self.budget.heat)
         found = found.better(self.task, "all forms side by side", written(graph, found.program, outputs, selection.way))
+        found = self._rounds(found, graph, outputs, selection, steps)
+        for _ in range(self.budget.units if len(selection.way) <= self.budget.recursion else 0):
+            measured = found.better(self.task, UNITS, rescale(found.program))
+            graph = Alternatives()
+            outputs = load(measured.program, graph)
+            selection = Selection(graph, [ref for refs in outputs for ref in refs], {})
+            again = self._rounds(measured, graph, outputs, selection, steps)
+            if again is found:
+                break
+            found = again
+        return found
+
+    def _rounds(
+        self, found: _Found, graph: Alternatives, outputs: list[list[Ref]], selection: Selection, steps: int
+    ) -> _Found:
+        """Other ways for the values in use, and local search over them."""
         fewer = (len(selection.way) > self.budget.largest // 2) + (len(selection.way) > self.budget.recursion)
+        doubles = Doubles(graph)
         for number in range(self.budget.rounds - fewer):
+            if len(selection.way) <= self.budget.largest:
+                ask_by_rules(graph, selection.way)
             used = selection.in_use()
-            saturate(graph, used, self.budget.largest)
-            pairs = pair_table(graph, used) if len(used) <= self.budget.largest else {}
+            saturate(graph, used, self.budget.largest, doubles)
+            pairs = PairTable(graph, used, doubles) if len(used) <= self.budget.largest else None
             regroup_sums(graph, selection.way, selection.users, pairs)
             self._anneal(selection, steps, 1000 * self.seed + 10 * number)
-            step = f"sums and products of other values, round {number + 1}"
-            found = found.better(self.task, step, written(graph, found.program, outputs, selection.way))
+            program = written(graph, found.program, outputs, selection.way)
+            found = found.better(self.task, f"{OTHERS}, round {number + 1}", program)
         return found
 
     def _start(self, graph: Alternatives, outputs: list[Ref]) -> Selection:

@@ -4,7 +4,7 @@ By data flow, so that it serves any program, however it was rewritten.  Paramete
 operation: run-time ones, and those that its numbers are made of.  Bodies are those whose inertia these parameters
 describe; joints those whose coordinates, speeds or accelerations it depends on; outputs those that it feeds.  Terms
 are the notes of origin that derivation left on an operation or, where it left none, on the nearest operations that
-use it.
+use it; where there is none at all, the task.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def trace(program: Program, sources: Sources, joint_of: Callable[[str], str] = s
         result.append(
             Traced(
                 index, program.section(index), f"{names[index]} = {_formula(program, index, names)}",
-                terms.names(noted[index]), tuple(bodies), own, joints.names(moved[index]), outputs.names(fed[index]),
+                terms.names(noted[index]) or (program.name,), tuple(bodies), own, joints.names(moved[index]), outputs.names(fed[index]),
             )
         )  # fmt: skip
     return tuple(result)
