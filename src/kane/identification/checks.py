@@ -3,52 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from kane.errors import InputError
-from kane.identification.factors import RANK, triangle
+from kane.identification.finding import DEGREE, RPM, Finding, column_of_speed
+from kane.identification.guesses import missing_friction, other_readings
 from kane.identification.torque_model import TorqueModel
 from kane.mechanism.joints import joint_type
 from kane.mechanism.model import Limits
 
 Array = np.ndarray[Any, np.dtype[Any]]
-DEGREE = 180.0 / np.pi
-RPM = 60.0 / (2.0 * np.pi)
-UNITS = (
-    ("degrees", DEGREE),
-    ("revolutions per minute", RPM),
-    ("revolutions", 1.0 / (2.0 * np.pi)),
-    ("millimetres", 1e3),
-)
+UNITS = {
+    True: (("degrees", DEGREE), ("revolutions per minute", RPM), ("revolutions", 1.0 / (2.0 * np.pi))),
+    False: (("millimetres", 1e3),),
+}
+TIMES = (("milliseconds", 1e3), ("microseconds", 1e6), ("nanoseconds", 1e9))
 CLOSE = 0.05  # how near, relative, the ratio of two measures of one thing has to be to that of two units
-STILL = 1e-9  # rad or m: less movement is none
+STILL, CREEP = 1e-4, 0.05  # rad or m, and rad/s or m/s: less movement, less usual speed is none
+FEW = 20  # samples: with fewer, rates are not compared
 SPANS = 100  # of a log, over which positions are compared with speeds
-RUN = 5  # samples at one extreme torque in a row are saturation,
+RUN, OFTEN = 3, 6  # samples at one extreme torque, in a row or in all, are saturation,
 COARSE = 0.2  # unless there are fewer different values than this share of the samples:
 FLAT = 0.1  # then this share of the samples has to be there
-POOR = 0.3  # of the torque's own size: a residual above it calls for the tests of exchanged joints and of degrees
-SLIGHT = 0.02  # of the torque's own size: a residual below it is not looked at for friction
-ALIKE = 0.5  # correlation of a residual with the speed or its sign that speaks of friction
 NOISY = 0.1  # of an acceleration: more noise is told
-TRIAL = 1500  # samples of the trial fits
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """kind: "nan", "time", "units", "swapped": refused; "saturated", "still", "range", "friction", "noise": told."""
-
-    kind: str
-    text: str
-    joint: str = ""
-    sample: int | None = None
-
-    @property
-    def refused(self) -> bool:
-        return self.kind in ("nan", "time", "units", "swapped")
 
 
 def check_log(
@@ -60,8 +39,8 @@ def check_log(
         return bad
     arrays = {"q": q, "qd": qd, "qdd": qdd, "tau": tau}
     found = list(_rates(model, arrays, t)) or list(_limits(model, arrays))
-    if not found:
-        found = list(_by_trial(model, q, qd, qdd, tau))
+    if not any(f.refused for f in found):
+        found = [*other_readings(model, q, qd, qdd, tau, t is not None and len(t) >= FEW), *found]
     told = (*saturation(model, tau), *still_joints(model, q, qd))
     return (*found, *told) if found else (*told, *missing_friction(model, q, qd, qdd, tau))
 
@@ -121,36 +100,65 @@ def _time(t: Array | None, n: int) -> Iterator[Finding]:
 
 
 def _rates(model: TorqueModel, arrays: dict[str, Array], t: Array | None) -> Iterator[Finding]:
-    """dq/dt against qd and dqd/dt against qdd: a ratio betrays units, another joint's rate betrays order."""
-    if t is None or len(t) < 20:
+    """dq/dt against qd and dqd/dt against qdd: a ratio betrays units, another joint's rate betrays order.
+
+    Without times samples are taken as even, at the pace on which most joints agree.
+    """
+    samples = len(arrays["q"])
+    if samples < FEW:
         return
-    where = _column_of_speed(model)
+    where = column_of_speed(model)
     n = model.nv
-    q = np.stack([arrays["q"][:, where[j]] if where[j] is not None else np.zeros(len(t)) for j in range(n)], axis=1)
+    q = np.stack([arrays["q"][:, where[j]] if where[j] is not None else np.zeros(samples) for j in range(n)], axis=1)
     usable = [j for j in range(n) if where[j] is not None]
+    steps = np.ones(samples - 1) if t is None else np.diff(t)
     for low, high, symbols in ((q, arrays["qd"], ("q", "qd")), (arrays["qd"], arrays["qdd"], ("qd", "qdd"))):
         # over a span the change is the integral of the rate: steps of encoders and noise hardly matter
-        steps = 0.5 * (high[1:] + high[:-1]) * np.diff(t)[:, None]
-        integral = np.concatenate([np.zeros((1, n)), np.cumsum(steps, axis=0)])
-        span = max(1, len(t) // SPANS)
+        integral = np.zeros((samples, n))
+        np.cumsum(0.5 * (high[1:] + high[:-1]) * steps[:, None], axis=0, out=integral[1:])
+        span = max(1, samples // SPANS)
         slope, fit = _match(low[span:] - low[:-span], integral[span:] - integral[:-span])
+        own = [j for j in usable if fit[j, j] > 0.8]
+        if t is None:
+            pace = float(np.median([slope[j, j] for j in own])) if len(own) > 2 else 0.0
+            agree = sum(abs(slope[j, j] - pace) < CLOSE * pace for j in own)
+            if agree < max(2, 0.5 * len(usable)):
+                continue
+            slope = slope / pace
+        late = [unit for unit, size in TIMES if own and all(abs(slope[j, j] * size - 1.0) < CLOSE for j in own)]
+        if t is not None and late:
+            yield Finding(
+                "units", f"{symbols[0]} of joint {model.joints[own[0]]!r} and all others change too little for "
+                f"{symbols[1]}: is t in {late[0]}? It is {t[1]:.6g} at sample 1.", model.joints[own[0]], 1,
+            )  # fmt: skip
+            return
         for j in usable if symbols[0] == "q" else range(n):
             if fit[j, j] > 0.8:
-                for unit, size in UNITS:
-                    for factor, wrong, right in ((size, symbols[0], symbols[1]), (1.0 / size, symbols[1], symbols[0])):
-                        if abs(slope[j, j] / factor - 1.0) < CLOSE:
-                            yield Finding(
-                                "units", f"{wrong} of joint {model.joints[j]!r} is {size:.4g} times what {right} says: "
-                                f"is it in {unit}?", model.joints[j], 0,
-                            )  # fmt: skip
-                            break
+                yield from _unit(model, arrays, symbols, j, float(slope[j, j]))
                 continue
             others = [i for i in range(n) if i != j and fit[j, i] > 0.95 and abs(slope[j, i] - 1.0) < CLOSE]
             if others and fit[j, j] < 0.5:
                 yield Finding(
                     "swapped", f"The rate of {symbols[0]} of joint {model.joints[j]!r} is {symbols[1]} of joint "
-                    f"{model.joints[others[0]]!r}: columns exchanged?", model.joints[j], 0,
+                    f"{model.joints[others[0]]!r}, from sample 0 on: columns exchanged?", model.joints[j], 0,
                 )  # fmt: skip
+
+
+def _unit(
+    model: TorqueModel, arrays: dict[str, Array], symbols: tuple[str, str], j: int, slope: float
+) -> Iterator[Finding]:
+    """A ratio of a measure of joint j to the integral of its rate that is one of two units."""
+    place = column_of_speed(model)[j]
+    for unit, size in UNITS[place is None or model.angles[place] is not False]:
+        for factor, wrong, right in ((size, symbols[0], symbols[1]), (1.0 / size, symbols[1], symbols[0])):
+            if abs(slope / factor - 1.0) < CLOSE:
+                values = arrays[wrong][:, place if wrong == "q" and place is not None else j]
+                worst = int(np.argmax(np.abs(values)))
+                yield Finding(
+                    "units", f"{wrong} of joint {model.joints[j]!r} is {size:.4g} times what {right} says "
+                    f"({values[worst]:.4g} at sample {worst}): is it in {unit}?", model.joints[j], worst,
+                )  # fmt: skip
+                return
 
 
 def _match(a: Array, b: Array) -> tuple[Array, Array]:
@@ -161,11 +169,6 @@ def _match(a: Array, b: Array) -> tuple[Array, Array]:
         slope = np.where(square > 0, product / square, 0.0)
         fit = np.where((own > 0)[:, None] & (square > 0), product**2 / np.outer(own, square), 0.0)
     return slope, fit
-
-
-def _column_of_speed(model: TorqueModel) -> list[int | None]:
-    """For each speed the place of the coordinate whose rate it is."""
-    return [model.coordinates.index(name) if name in model.coordinates else None for name in model.speeds]
 
 
 def limits_of(model: TorqueModel) -> list[Limits]:
@@ -181,7 +184,7 @@ def limits_of(model: TorqueModel) -> list[Limits]:
 
 def _limits(model: TorqueModel, arrays: dict[str, Array]) -> Iterator[Finding]:
     """Positions and speeds far beyond the joint's limits that come within them as degrees or revolutions per minute."""
-    where = _column_of_speed(model)
+    where = column_of_speed(model)
     for j, (limits, place) in enumerate(zip(limits_of(model), where, strict=True)):
         name = model.joints[j]
         if place is not None and limits.lower is not None and limits.upper is not None and model.angles[place]:
@@ -219,97 +222,6 @@ def _limits(model: TorqueModel, arrays: dict[str, Array]) -> Iterator[Finding]:
                 )
 
 
-# units and order, by what fits
-
-
-def _by_trial(model: TorqueModel, q: Array, qd: Array, qdd: Array, tau: Array) -> Iterator[Finding]:
-    """When the model fits badly: does it fit with degrees for radians, or with two joints exchanged?"""
-    n = len(q)
-    pick = np.unique(np.linspace(0, n - 1, min(n, TRIAL)).astype(int))
-    q, qd, qdd, tau = q[pick], qd[pick], qdd[pick], tau[pick]
-    if len(q) * model.nv < 2 * len(model.names):
-        return
-    plain = misfit(model, q, qd, qdd, tau)
-    if plain.max() < POOR:
-        return
-    found = list(_units_by_trial(model, (q, qd, qdd, tau), float(plain.sum()), pick))
-    if found:
-        yield from found
-        return
-    if model.nq != model.nv or model.nv > 12:
-        return
-    best, pair, what = plain.sum(), (0, 0), ""
-    for i, j in combinations(range(model.nv), 2):
-        order = list(range(model.nv))
-        order[i], order[j] = j, i
-        sizes = {
-            "tau": misfit(model, q, qd, qdd, tau[:, order]).sum(),
-            "q, qd and qdd": misfit(model, q[:, order], qd[:, order], qdd[:, order], tau).sum(),
-        }
-        for name, size in sizes.items():
-            if size < 0.5 * plain.sum() and size < 0.999 * best:
-                best, pair, what = size, (i, j), name
-    if what:
-        first, second = (model.joints[i] for i in pair)
-        yield Finding(
-            "swapped", f"The log fits when {what} of joints {first!r} and {second!r} are exchanged: wrong order?",
-            first, 0,
-        )  # fmt: skip
-
-
-def _units_by_trial(
-    model: TorqueModel, log: tuple[Array, Array, Array, Array], plain: float, pick: Array
-) -> Iterator[Finding]:
-    """The one change of units with which the log fits best, when it fits much better."""
-    q, qd, qdd, tau = log
-    turning = [j for j, place in enumerate(_column_of_speed(model)) if place is not None and model.angles[place]]
-    at = [model.coordinates.index(model.speeds[j]) for j in turning]
-    groups = [(turning, at), *(([j], [i]) for j, i in zip(turning, at, strict=True) if len(turning) > 1)]
-    best, text, worst = 0.5 * plain, "", (0, 0)
-    for joints, columns in groups if model.nv <= 12 else groups[:1]:
-        for what, scales in (
-            ("motion", (DEGREE,) * 3),
-            ("q", (DEGREE, 1, 1)),
-            ("qd", (1, DEGREE, 1)),
-            ("qd", (1, RPM, 1)),
-        ):
-            if what != "qd" and np.abs(q[:, columns]).max() < np.pi:
-                continue
-            trial = [q.copy(), qd.copy(), qdd.copy()]
-            for a, c, scale in zip(trial, (columns, joints, joints), scales, strict=True):
-                a[:, c] /= scale
-            size = float(misfit(model, trial[0], trial[1], trial[2], tau).sum())
-            if size < 0.999 * best:
-                unit = "revolutions per minute" if RPM in scales else "degrees"
-                source = qd[:, joints] if what == "qd" else q[:, columns]
-                sample, k = (int(i) for i in np.unravel_index(np.argmax(np.abs(source)), source.shape))
-                name = "qd" if what == "qd" else "q"
-                best, worst = size, (int(pick[sample]), joints[k])
-                text = (
-                    f"The log fits when the {what} is taken in {unit}: {name} of joint {model.joints[joints[k]]!r} is "
-                )
-                text += f"{source[sample, k]:.4g} at sample {pick[sample]}."
-    if text:
-        yield Finding("units", text, model.joints[worst[1]], worst[0])
-
-
-def misfit(model: TorqueModel, q: Array, qd: Array, qdd: Array, tau: Array) -> Array:
-    """For each joint the residual of least squares against its torque about the mean (0: fits, 1: says nothing)."""
-    return np.asarray(np.linalg.norm(_trial_residual(model, q, qd, qdd, tau), axis=0))
-
-
-def _trial_residual(model: TorqueModel, q: Array, qd: Array, qdd: Array, tau: Array) -> Array:
-    """Residuals of least squares, each joint's in units of the length of its torque about the mean."""
-    W = model.regressor(q, qd, qdd)
-    scale = np.maximum(np.linalg.norm(tau - tau.mean(axis=0), axis=0), 1e-9 * max(1.0, float(np.abs(tau).max())))
-    k = W.shape[-1]
-    R = triangle(np.concatenate([W / scale[:, None], (tau / scale)[..., None]], axis=-1).reshape(-1, k + 1))
-    lengths = np.linalg.norm(R[:k, :k], axis=0)
-    lengths[lengths == 0] = 1.0
-    x = np.linalg.lstsq(R[:k, :k] / lengths, R[:k, k], rcond=RANK)[0] / lengths
-    return np.asarray(tau / scale - (W / scale[:, None]) @ x)
-
-
 # told, not refused
 
 
@@ -320,15 +232,21 @@ def saturation(model: TorqueModel, tau: Array) -> Iterator[Finding]:
         size = float(np.abs(column).max())
         if size == 0:
             continue
-        starts, lengths = _runs(np.abs(np.diff(column)) <= 1e-9 * size)
-        ends = np.minimum(column.max() - column[starts], column[starts] - column.min()) <= 1e-9 * size
-        long = np.flatnonzero(ends & (lengths >= RUN))
-        coarse = len(np.unique(column)) < COARSE * len(column)  # a round peak of coarse steps is flat too
-        if len(long) and len(long) < len(starts) and (not coarse or lengths[long].sum() > FLAT * len(column)):
-            run = int(starts[long[0]])
+        near = 1e-9 * size
+        starts, lengths = _runs(np.abs(np.diff(column)) <= near)
+        top, bottom = column.max() - column[starts] <= near, column[starts] - column.min() <= near
+        ends, often = top | bottom, max(int(lengths[top].sum()), int(lengths[bottom].sum()))
+        long = ends & (lengths >= RUN)
+        share = len(np.unique(column)) / len(column)
+        if share < COARSE:  # a round peak of coarse steps is flat too
+            full = lengths[ends & (lengths >= 2 * RUN)].sum() > FLAT * len(column)
+        else:  # a motion done again has its peak again
+            full = bool(long.any()) or often * share >= OFTEN
+        if full and len(starts) > 2:
+            run = int(starts[np.flatnonzero(long if long.any() else ends)[0]])
             yield Finding(
                 "saturated", f"tau of joint {model.joints[j]!r} stays at {column[run]:.6g} from sample {run} on "
-                f"({int(lengths[long].sum())} samples in all): saturated?", model.joints[j], run,
+                f"({int(lengths[ends].sum())} samples in all): saturated?", model.joints[j], run,
             )  # fmt: skip
         elif limits.effort and size >= 0.999 * limits.effort:
             run = int(np.argmax(np.abs(column)))
@@ -336,27 +254,6 @@ def saturation(model: TorqueModel, tau: Array) -> Iterator[Finding]:
                 "saturated", f"tau of joint {model.joints[j]!r} is {column[run]:.6g} at sample {run}: "
                 f"its limit is {limits.effort:.6g}.", model.joints[j], run,
             )  # fmt: skip
-
-
-def missing_friction(model: TorqueModel, q: Array, qd: Array, qdd: Array, tau: Array) -> Iterator[Finding]:
-    """Joints without friction in the model whose residual follows their speed or its sign."""
-    pick = np.unique(np.linspace(0, len(q) - 1, min(len(q), TRIAL)).astype(int))
-    if len(pick) * model.nv < 2 * len(model.names):
-        return
-    residual = _trial_residual(model, q[pick], qd[pick], qdd[pick], tau[pick])
-    have = {column.row for column in model.friction if column.kind != "offset"}
-    for j in range(model.nv):
-        size = float(np.linalg.norm(residual[:, j]))
-        if j in have or size < SLIGHT:
-            continue
-        for shape in (qd[pick, j], np.sign(qd[pick, j])):
-            length = float(np.linalg.norm(shape))
-            if length and abs(float(residual[:, j] @ shape)) > ALIKE * size * length:
-                yield Finding(
-                    "friction", f"What is left of the torque of joint {model.joints[j]!r} follows its speed: "
-                    "friction? Pass friction='all'.", model.joints[j], 0,
-                )  # fmt: skip
-                break
 
 
 def noisy_rates(model: TorqueModel, noise: Array, qdd: Array) -> Iterator[Finding]:
@@ -376,10 +273,10 @@ def _runs(equal: Array) -> tuple[Array, Array]:
 
 
 def still_joints(model: TorqueModel, q: Array, qd: Array) -> Iterator[Finding]:
-    """Joints that never moved: what only their motion shows cannot be known."""
-    for j, place in enumerate(_column_of_speed(model)):
+    """Joints that never moved, but for what an encoder's last digit does: what only their motion shows is not known."""
+    for j, place in enumerate(column_of_speed(model)):
         spread = float(np.ptp(q[:, place])) if place is not None else 0.0
-        if spread < STILL and float(np.abs(qd[:, j]).max()) < STILL:
+        if spread < STILL and float(np.sqrt((qd[:, j] ** 2).mean())) < CREEP:
             yield Finding(
                 "still", f"Joint {model.joints[j]!r} never moved (samples 0 to {len(q) - 1}).", model.joints[j], 0
             )

@@ -63,8 +63,8 @@ def chunk_factors(W: Array, tau: Array, weights: Array | None = None) -> Factors
 def triangle(rows: Array) -> Array:
     """The square triangular factor R of some rows A (n, m): R^T R = A^T A.
 
-    LEAF rows after LEAF rows go into the factor so far (Golub and Van Loan, section 6.5; LAPACK's tpqrt): what is worked
-    on stays in the cache, and panels are so narrow that the linear algebra library starts no threads for them.
+    LEAF rows after LEAF rows go into the factor so far (Golub and Van Loan, section 6.5; LAPACK's tpqrt): what is
+    worked on stays in the cache, and panels are so narrow that the linear algebra library starts no threads for them.
     """
     from scipy.linalg import lapack
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from kane.equations.base_columns import Rotors
 from kane.errors import ConvergenceError, KaneError, MissingExtraError, UnsupportedError
-from kane.identification.checks import Finding, broken_samples, check_log, moved, noisy_rates, refuse
+from kane.identification.checks import broken_samples, check_log, moved, noisy_rates, refuse
 from kane.identification.consistent import PRIOR, Consistent, consistent_fit, impossible_bodies, nearest_consistent
 from kane.identification.estimate import (
     Estimate,
@@ -23,6 +23,7 @@ from kane.identification.estimate import (
     robust_estimate,
 )
 from kane.identification.factors import Factors, chunk_factors, merged, triangle
+from kane.identification.finding import Finding
 from kane.identification.signals import differentiated, encoder_noise, parallel_filter, sample_time
 from kane.identification.torque_model import Friction, TorqueModel, torque_model
 from kane.identification.write_back import with_parameters
