@@ -134,5 +134,15 @@ class TestArrays:
             f(["a", "b"], z, z)
         with pytest.raises(TypeError, match=r"takes 4 arrays \(q, qd, qdd, p\); 2 were given"):
             f(z, z)
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match="takes the keywords out and threads, not where"):
             f(z, z, z, where=True)
+        with pytest.raises(ShapeError, match="q is not an array of real numbers"):
+            f([10**400, 0], z, z)
+
+    def test_numbers_too_large_for_a_smaller_out(self, f: NativeFunction) -> None:
+        """Infinite in single precision, without a warning (which would fail here)."""
+        fast = np.array([0.0, 1e30])
+        out = np.zeros(2, np.float32)
+        assert np.isfinite(f(fast, fast, fast)).all()
+        assert f(fast, fast, fast, out=out) is out
+        assert out[0] == -np.inf and np.isfinite(out[1])

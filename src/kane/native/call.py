@@ -33,8 +33,11 @@ class General:
 
     code: Code
 
-    def __call__(self, *arrays: Any, out: Any = None, threads: int = 1) -> Any:
+    def __call__(self, *arrays: Any, out: Any = None, threads: int = 1, **others: Any) -> Any:
         code = self.code
+        if others:
+            named = ", ".join(sorted(others))
+            raise TypeError(f"{code.program.name} takes the keywords out and threads, not {named}")
         if not isinstance(threads, numbers.Integral) or threads < 1:
             raise NumberError(
                 f"{code.program.name}: threads is {threads!r}.",
@@ -55,7 +58,8 @@ class General:
         results = []
         for target, temporary in zip(answer, made, strict=True):
             if target is not temporary:
-                np.copyto(target, temporary, casting="same_kind")
+                with np.errstate(all="ignore"):  # what is too large for a smaller type is infinite there
+                    np.copyto(target, temporary, casting="same_kind")
             results.append(target if target.ndim or out is not None else target[()])
         return results[0] if len(results) == 1 else tuple(results)
 
@@ -71,7 +75,7 @@ def checked(name: str, item: Input, value: Any, dtype: np.dtype[Any]) -> Array:
         if array.dtype != dtype:
             with np.errstate(all="ignore"):
                 array = array.astype(dtype)
-    except (TypeError, ValueError) as problem:
+    except (TypeError, ValueError, OverflowError) as problem:
         raise ShapeError(
             f"{name}: {item.name} is not an array of real numbers ({problem}).",
             name=item.name,
