@@ -120,7 +120,11 @@ def test_every_number_of_a_searched_robot_is_known(task: str) -> None:
     assert sources.of(Fraction("0.4331")) == {"d4"}
     assert sources.of(Fraction("0.00288")) == {"m6", "rz6"}
     assert {body for t in traced for body in t.bodies} <= {f"link{k}" for k in range(1, 7)}
-    assert all(t.terms for t in traced if task == "inverse_dynamics")
+    assert all(t.terms for t in traced)
+    if task == "forward_dynamics":
+        assert {t.terms[0] for t in traced if "qdd[0]" in t.outputs} >= {"factorisation of M", "solution of M x = f"}
+    drives = [t for t in traced if t.parameters == ("Im5",)]
+    assert task != "inverse_dynamics" or (drives and all(t.terms == ("joint5: rotor",) for t in drives))
 
 
 def test_outputs_joints_and_terms() -> None:

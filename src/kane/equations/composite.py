@@ -32,7 +32,8 @@ def mass_matrix(
             if parent != ROOT:
                 composite[parent] = combine(g, composite[parent], carry_out(g, (*m.fixed, m.step), composite[index]))
     for rotor in rotors:
-        _add_rotor(k, M, rotor)
+        with g.origin(f"{rotor.joint}: rotor"):
+            _add_rotor(k, M, rotor)
     return M
 
 

@@ -39,13 +39,14 @@ def factorise(
     A = [list(row) for row in M]
     inverse: dict[int, Ref] = {}
     lower: dict[int, dict[int, Ref]] = {}
-    for position, r in enumerate(order):
-        inverse[r] = _reciprocal(g, A[r][r], names[r] if names else str(r + 1))
-        rest = [s for s in order[position + 1 :] if A[r][s] > 1]
-        lower[r] = {s: g.mul(A[r][s], inverse[r]) for s in rest}
-        for i, s in enumerate(rest):
-            for t in rest[i:]:
-                A[s][t] = A[t][s] = g.sub(A[s][t], g.mul(lower[r][s], A[r][t]))
+    with g.origin("factorisation of M"):
+        for position, r in enumerate(order):
+            inverse[r] = _reciprocal(g, A[r][r], names[r] if names else str(r + 1))
+            rest = [s for s in order[position + 1 :] if A[r][s] > 1]
+            lower[r] = {s: g.mul(A[r][s], inverse[r]) for s in rest}
+            for i, s in enumerate(rest):
+                for t in rest[i:]:
+                    A[s][t] = A[t][s] = g.sub(A[s][t], g.mul(lower[r][s], A[r][t]))
     return Factor(tuple(order), inverse, lower)
 
 
@@ -63,28 +64,30 @@ def _reciprocal(g: Graph, inertia: Ref, name: str) -> Ref:
 def solve(g: Graph, factor: Factor, b: Sequence[Ref]) -> list[Ref]:
     """x with M x = b; what is known last is subtracted last, so that the next one need not wait long."""
     x = list(b)
-    for r in factor.order:
-        for s, l in factor.lower[r].items():
-            x[s] = g.sub(x[s], g.mul(l, x[r]))
-    for r in reversed(factor.order):
-        x[r] = g.mul(x[r], factor.inverse[r])
-        for s, l in reversed(factor.lower[r].items()):
-            x[r] = g.sub(x[r], g.mul(l, x[s]))
+    with g.origin("solution of M x = f"):
+        for r in factor.order:
+            for s, l in factor.lower[r].items():
+                x[s] = g.sub(x[s], g.mul(l, x[r]))
+        for r in reversed(factor.order):
+            x[r] = g.mul(x[r], factor.inverse[r])
+            for s, l in reversed(factor.lower[r].items()):
+                x[r] = g.sub(x[r], g.mul(l, x[s]))
     return x
 
 
 def solve_columns(g: Graph, factor: Factor, columns: Sequence[Sequence[Ref]]) -> list[list[Ref]]:
     """X with M X = B, given the columns of B: as `solve`, in sums that keep fewer values waiting."""
     solved = []
-    for b in columns:
-        x = list(b)
-        for r in factor.order:
-            for s, l in factor.lower[r].items():
-                x[s] = g.sub(x[s], g.mul(l, x[r]))
-        for r in reversed(factor.order):
-            known = g.sum(g.mul(l, x[s]) for s, l in reversed(factor.lower[r].items()))
-            x[r] = g.sub(g.mul(x[r], factor.inverse[r]), known)
-        solved.append(x)
+    with g.origin("solution of M x = f"):
+        for b in columns:
+            x = list(b)
+            for r in factor.order:
+                for s, l in factor.lower[r].items():
+                    x[s] = g.sub(x[s], g.mul(l, x[r]))
+            for r in reversed(factor.order):
+                known = g.sum(g.mul(l, x[s]) for s, l in reversed(factor.lower[r].items()))
+                x[r] = g.sub(g.mul(x[r], factor.inverse[r]), known)
+            solved.append(x)
     return solved
 
 
@@ -128,23 +131,25 @@ def articulated_bodies(
     eliminated: list[list[tuple[int, Vec, Vec, Vec, Ref, Ref]]] = [[] for _ in range(n)]
     for index in reversed(range(n)):
         m, parent = k.motions[index], k.tree.nodes[index].parent
-        for r, partial in m.partials.items():
-            U = _column(g, inertia[index], partial, m.kind)
-            own = wrench[index].force if m.kind == "slide" else wrench[index].moment
-            across = U[1] if m.kind == "slide" else U[0]
-            D = g.add(g.dot(partial, across), g.mul(drive.get(index, 0), g.dot(partial, partial)))
-            inverse = _reciprocal(g, D, k.coordinates.speeds[r])
-            e = g.sub(tau[r], g.dot(partial, own))
-            eliminated[index].append((r, partial, *U, inverse, e))
-            inertia[index] = _without(g, inertia[index], U, inverse)
-            ratio = g.mul(e, inverse)
-            push = Wrench(v.scale(g, ratio, U[1]), v.scale(g, ratio, U[0]))
-            wrench[index] = add_wrench(g, wrench[index], push)
-        if parent != ROOT:
-            steps = (*m.fixed, m.step)
-            inertia[parent] = _sum(g, inertia[parent], _carried(g, steps, inertia[index]))
-            wrench[parent] = add_wrench(g, wrench[parent], wrench_out(g, steps, wrench[index]))
-    return _accelerations(k, eliminated)
+        with g.origin(f"{k.tree.nodes[index].name}: articulated body"):
+            for r, partial in m.partials.items():
+                U = _column(g, inertia[index], partial, m.kind)
+                own = wrench[index].force if m.kind == "slide" else wrench[index].moment
+                across = U[1] if m.kind == "slide" else U[0]
+                D = g.add(g.dot(partial, across), g.mul(drive.get(index, 0), g.dot(partial, partial)))
+                inverse = _reciprocal(g, D, k.coordinates.speeds[r])
+                e = g.sub(tau[r], g.dot(partial, own))
+                eliminated[index].append((r, partial, *U, inverse, e))
+                inertia[index] = _without(g, inertia[index], U, inverse)
+                ratio = g.mul(e, inverse)
+                push = Wrench(v.scale(g, ratio, U[1]), v.scale(g, ratio, U[0]))
+                wrench[index] = add_wrench(g, wrench[index], push)
+            if parent != ROOT:
+                steps = (*m.fixed, m.step)
+                inertia[parent] = _sum(g, inertia[parent], _carried(g, steps, inertia[index]))
+                wrench[parent] = add_wrench(g, wrench[parent], wrench_out(g, steps, wrench[index]))
+    with g.origin("accelerations from root to tips"):
+        return _accelerations(k, eliminated)
 
 
 def _accelerations(k: Kinematics, eliminated: list[list[tuple[int, Vec, Vec, Vec, Ref, Ref]]]) -> list[Ref]:

@@ -95,7 +95,8 @@ def inverse_dynamics(
         wrenches.append(total)
     tau = [g.zero] * len(u)
     for rotor in rotors:
-        add_rotor(k, rotor, motions, wrenches, tau, u, udot)
+        with g.origin(f"{rotor.joint}: rotor"):
+            add_rotor(k, rotor, motions, wrenches, tau, u, udot)
     for index in reversed(range(len(motions))):
         node, m = k.tree.nodes[index], k.motions[index]
         with g.origin(f"{node.name}: generalized inertia force"):

@@ -130,7 +130,8 @@ def inverse_dynamics(
                 wrenches[index] = add_wrench(g, wrenches[index], Wrench(v.ZERO, spin))
     tau = [g.zero] * len(u)
     for rotor in system.rotors:
-        add_rotor(k, rotor, motions, wrenches, tau, u, udot)
+        with g.origin(f"{rotor.joint}: rotor"):
+            add_rotor(k, rotor, motions, wrenches, tau, u, udot)
     for index in reversed(range(len(motions))):
         node, m = k.tree.nodes[index], k.motions[index]
         along = axial_shift(k, index) if index in levers else None
