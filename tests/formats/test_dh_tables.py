@@ -345,3 +345,39 @@ def test_a_coordinate_in_two_rows_moves_both_joints() -> None:
     values = {"q1": 0.3, "q2": 0.8, "joint3": 0.8}
     R, _ = tip(m, values, "link3")
     np.testing.assert_allclose(R, rot("z", 0.3)[:3, :3], atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "bad", ["1e5.5", "-1e-500", "1" + "0" * 320, "--1", "+-1", "1_000", "１", "nan", "1 2", "0x10", "1e", "1.0.", "1d5"]
+)
+@pytest.mark.parametrize("column", ["d", "gear_ratio", "com_x", "upper", "friction"])
+def test_entries_without_effect_are_read_too(bad: str, column: str) -> None:
+    """No rotor, no mass: the gear ratio and the mass centre do nothing, and are no place for damage."""
+    columns = ["joint", "alpha", "a", "theta", "d", "rotor_inertia", "gear_ratio", "com_x", "upper", "friction"]
+    row = dict.fromkeys(columns, "0") | {"joint": "1", "theta": "q1", column: bad}
+    assert refused(table(",".join(row.values()), header=",".join(columns)), NumberError).line == 3
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ['"com": [1,5, 2, 3]', '"inertia": [1,5, 2, 3]', '"inertia": [1, 2]', '"com": [1]', '"d": 1e400', '"d": -1e-500'],
+)
+def test_lists_have_the_right_length_and_numbers_are_in_range(entry: str) -> None:
+    text = '{"convention": "standard", "joints": [{"alpha": 0, "a": 0, "d": 0, "theta": "q1", ENTRY}]}'
+    refused(text.replace("ENTRY", entry), NumberError)
+
+
+@pytest.mark.parametrize("place", ["gravity", "mount", "tool", "parameters"])
+@pytest.mark.parametrize("bad", ["nan", "inf", "1e400", "-1e-500", '"1_0"', '"１"'])
+def test_numbers_of_the_whole_table(place: str, bad: str) -> None:
+    parts = {
+        "gravity": f"gravity = [0, 0, {bad}]", "mount": f"[mount]\nxyz = [0, {bad}, 0]",
+        "tool": f"[tool]\nrpy = [0, 0, {bad}]", "parameters": f"[parameters]\nL = {bad}",
+    }  # fmt: skip
+    row = '[[joint]]\nalpha = 0\na = 0\nd = 0\ntheta = "q1"\n'
+    refused(f'convention = "standard"\n{parts[place]}\n{row}', NumberError)
+    refused(f"convention = 'standard'\n[mount]\nxyz = [0, 0]\n{row}", NumberError)
+
+
+def test_a_damaged_parameter_in_a_comment() -> None:
+    refused(table("1,0,L,0,q1", comment="standard DH\n# parameters: L = 1e"), NumberError)

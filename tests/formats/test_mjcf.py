@@ -234,7 +234,8 @@ def test_parts_of_other_folders_must_be_allowed(what: str, tmp_path: Path) -> No
     (home / "parts").mkdir(parents=True)
     (home / "parts" / "more.xml").write_text("<mujocoinclude><include file='../../../secret.xml'/></mujocoinclude>")
     for folder in (tmp_path, home.parent):
-        (folder / "secret.xml").write_text(model("<body name='b'/>") if what == "model" else "<mujocoinclude><option/></mujocoinclude>")
+        part = "<mujocoinclude><option/></mujocoinclude>"
+        (folder / "secret.xml").write_text(model("<body name='b'/>") if what == "model" else part)
     corners = [f"v {x} {y} {z}" for x in (0, 1) for y in (0, 1) for z in (0, 1)]
     faces = ["1 2 4 3", "5 7 8 6", "1 5 6 2", "3 4 8 7", "1 3 7 5", "2 6 8 4"]
     (tmp_path / "cube.obj").write_text("\n".join([*corners, *(f"f {face}" for face in faces)]) + "\n")

@@ -14,6 +14,7 @@ from kane.formats import read, read_toml, write_toml
 from kane.mechanism import constraints, loads
 from kane.mechanism import formula as f
 from kane.mechanism.basis import FrameVector
+from kane.mechanism.checks import judge
 from kane.mechanism.model import Frame, Geometry, Mechanism, Rotor, SpeedDefinition, Turn
 from kane.robots import load, names
 from kane.robots.generated import ALL_TYPES, symbolic_arm, tree
@@ -99,3 +100,45 @@ def test_mistakes(text: str, error: type[InputError], told: str) -> None:
         read_toml(text)
     assert told in str(caught.value)
     assert caught.value.remedy
+
+
+FORM = """format = "kane mechanism 1"
+name = "m"
+[[link]]
+name = "a"
+[[link]]
+name = "b"
+inertia = {mass = MASS, moments = [1, 0, 0, 1, 0, 1]}
+[[joint]]
+name = "j"
+type = "revolute"
+parent = "a"
+child = "b"
+"""
+NO_MASSES = (
+    '{op="num",value="x"}', '{op="num",value="1_0"}', '{op="num",value="nan"}', '{op="num",value="1/0"}', '{op="num"}',
+    '{op="num",value=nan}', '{op="num",value=true}', '{op="num",value="1e999999999"}',
+    '{op="num",value="-1e999999999"}',
+    '{op="foo",args=[1]}', '{op="add",args=[1]}', '{op="name"}', '{op="name",value=3}', '{op="sin",args=[1,2]}',
+    '{op="pi",args=[1]}', '{op="add",args=3}', "{op=3}", '{op="atan2",args=[1]}', '{op="neg",args=[1],more=2}',
+    '"sin(q,2)"', '"atan2(1)"', '"nan"', '"inf*2"', '"1_0"', '"1e999999999"', '"１"', "nan", "inf", "1e999999999",
+    "true", "[1]", "1979-05-27", '{is="Mechanism"}', '{translate=[1,2,3]}', "1" + "0" * 400,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("mass", NO_MASSES)
+def test_what_is_no_number(mass: str) -> None:
+    with pytest.raises(InputError) as caught:
+        judge(read_toml(FORM.replace("MASS", mass)))
+    assert caught.value.remedy
+
+
+def test_formulas_that_have_no_text() -> None:
+    m = read_toml(FORM.replace("MASS", '{op="add", args=[{op="num", value="1/3"}, {op="sqrt", args=[4]}]}'))
+    assert f.number(m.link("b").inertia.mass) == pytest.approx(7 / 3)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("line", ["inf", "1e400", "-1e-500", "1.5"])
+def test_whole_numbers_are_whole(line: str) -> None:
+    with pytest.raises(InputError):
+        read_toml(FORM.replace("MASS", "1").replace('name = "a"', f'name = "a"\nline = {line}'))

@@ -207,3 +207,16 @@ def test_damage_in_the_trees_is_refused_with_the_line() -> None:
     assert refused(two_joints(j2=joint("j2", "a", "c")), TopologyError).value == "c"
     assert refused(two_joints(j2=""), TopologyError).name == "base, b"
     assert refused(robot(), TopologyError)
+
+
+@pytest.mark.parametrize("tag", ["rotorInertia", "mechanicalReduction"])
+@pytest.mark.parametrize("text", ["1,5", "nan", "1e", "", "0x10"])
+def test_damaged_numbers_of_transmissions(tag: str, text: str) -> None:
+    value = f"<{tag}>{text}</{tag}>"
+    motor = f'<transmission name="t"><joint name="j1"/><actuator name="m">{value}</actuator></transmission>'
+    assert refused(two_joints(more=motor), NumberError).line == 7
+
+
+def test_an_unknown_encoding_of_sixteen_bits() -> None:
+    text = '<?xml version="1.0" encoding="no-such-code"?>' + two_joints()
+    refused(text.encode("utf-16"), FormatError)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kane.errors import FormatError, TopologyError
+from kane.errors import FormatError, NumberError, TopologyError
 from kane.formats import read
 
 HEAD = '<robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro">'
@@ -84,3 +84,11 @@ def test_endless_macros_are_refused(tmp_path: Path) -> None:
     loop = '<xacro:macro name="again" params=""><xacro:again/></xacro:macro><xacro:again/>'
     with pytest.raises(FormatError):
         read(written(tmp_path, MAIN.replace('<link name="base"/>', f'<link name="base"/>{loop}')))
+
+
+@pytest.mark.parametrize("number", ["1_000", "１", "nan", "inf", "1e400", "0x10", "-1e-500"])
+def test_odd_numbers_that_python_reads(number: str, tmp_path: Path) -> None:
+    pytest.importorskip("xacrodoc")
+    with pytest.raises(NumberError) as caught:
+        read(written(tmp_path, MAIN.replace('value="0.5"', f'value="{number}"')))
+    assert caught.value.value == number and caught.value.line == 1

@@ -61,6 +61,8 @@ def read_dh(
     cells = Cells(table.file, snap, dict(table.parameters))
     for row in range(len(table.rows)):  # declarations first, in the order of the table
         cells.declare(table.at(row), table.columns)
+    for row in range(len(table.rows)):
+        cells.check(table.at(row), table.columns)
     builder = _Builder(table, cells, used)
     for row in range(len(table.rows)):
         builder.add(row)

@@ -25,6 +25,7 @@ UNITS: dict[str, Mapping[str, Fraction]] = {
 }
 _UNIT = re.compile(rf"(?P<base>.+?)_(?P<unit>{'|'.join(u for units in UNITS.values() for u in units)})")
 _DECLARES = re.compile(r"([A-Za-z_]\w*)\s*=\s*(.+)", re.DOTALL)
+_SIGNS = re.compile(r"[+-]\s*[+-]")
 _DEGREES = re.compile(r"(?<![\w.])((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(?:deg|°)(?!\w)")
 
 
@@ -79,6 +80,12 @@ class Cells:
         """Enter the parameters that the row declares."""
         for column in columns:
             if "=" in row.text(column):
+                self._read(row, column)
+
+    def check(self, row: Row, columns: tuple[str, ...]) -> None:
+        """Read every entry, those that have no effect too: NumberError for what is no number."""
+        for column in columns:
+            if column not in ("joint", "type") and row.has(column):
                 self._read(row, column)
 
     def plain(self, row: Row, column: str) -> Scalar:
@@ -163,6 +170,8 @@ class Cells:
                 return _degrees(-value if text.startswith("-") else value)
         if text.strip("+-").lower() in ("nan", "inf", "infinity"):
             raise NumberError(f"{text!r} is not a finite number.", value=text, remedy="Give a finite number.")
+        if _SIGNS.search(plain):
+            raise NumberError(f"{text!r} has two signs in a row.", value=text, remedy="Write one.")
         return f.parse(plain)
 
 

@@ -233,8 +233,8 @@ def _comments(table: Table, text: str) -> None:
     for line in text.splitlines():
         if line.lower().startswith("parameters:"):
             for item in line.partition(":")[2].split(","):
-                key, _, value = item.partition("=")
-                table.parameters[key.strip()] = exact_decimal(value.strip())
+                key, _, value = (part.strip() for part in item.partition("="))
+                _parameter(table, key, value)
         elif line.lower().startswith("name:"):
             table.name = line.partition(":")[2].strip()
 
@@ -315,16 +315,7 @@ def _from_mapping(table: Table, data: Mapping[str, Any]) -> None:
     if "gravity" in data:
         table.gravity = _vector(table, "gravity", data["gravity"])
     for key, value in dict(data.get("parameters", {})).items():
-        number = exact_decimal(str(value))
-        if number is None and value != "":
-            raise NumberError(
-                f"The parameter {key!r} has the value {value!r}.",
-                file=table.file,
-                name=key,
-                value=str(value),
-                remedy="Give a number.",
-            )
-        table.parameters[str(key)] = number
+        _parameter(table, str(key), str(value))
     table.inertia_about = str(data.get("inertia_about", "centre"))
     table.mount, table.tool = (_pose(data.get(key)) for key in ("mount", "tool"))
     rows = data.get("joint", data.get("joints", []))
@@ -342,25 +333,49 @@ def _from_mapping(table: Table, data: Mapping[str, Any]) -> None:
     table.rows = [({names[key]: value for key, value in row.items()}, None) for row in flat]
 
 
+def _parameter(table: Table, key: str, value: str) -> None:
+    number = exact_decimal(value)
+    if number is None and value != "":
+        raise NumberError(
+            f"The parameter {key!r} has the value {value!r}.", file=table.file, name=key, value=value,
+            remedy="Give a number.",
+        )  # fmt: skip
+    table.parameters[key] = number
+
+
 def _flat(row: Mapping[str, Any]) -> dict[str, str]:
     """com = [x, y, z] and inertia = [Ixx, Ixy, Ixz, Iyy, Iyz, Izz] or three moments become columns; name is joint."""
     result: dict[str, str] = {}
     for key, value in row.items():
         if key == "com" and isinstance(value, list):
-            result.update({f"com_{k}": str(v) for k, v in zip("xyz", value, strict=False)})
+            result.update(_spread(key, ("com_x", "com_y", "com_z"), value))
         elif key == "inertia" and isinstance(value, list):
             keys = ("Ixx", "Iyy", "Izz") if len(value) == 3 else ("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
-            result.update({k: str(v) for k, v in zip(keys, value, strict=False)})
+            result.update(_spread(key, keys, value))
         else:
             result["joint" if key == "name" else key] = str(value)
     return result
+
+
+def _spread(key: str, names: tuple[str, ...], values: list[Any]) -> dict[str, str]:
+    if len(values) != len(names):
+        raise NumberError(
+            f"{key} = {values!r} holds {len(values)} numbers where {len(names)} are needed.", name=key,
+            value=str(values), remedy=f"Give {', '.join(names)}; decimals need a point.",
+        )  # fmt: skip
+    return {name: str(value) for name, value in zip(names, values, strict=True)}
 
 
 def _pose(given: Any) -> tuple[str, ...]:
     if not isinstance(given, dict):
         return ()
     parts = [given.get(key, (0, 0, 0)) for key in ("xyz", "rpy")]
-    return tuple(str(x) for part in parts for x in (part.split() if isinstance(part, str) else part))
+    lists = [part.split() if isinstance(part, str) else part for part in parts]
+    for key, part in zip(("xyz", "rpy"), lists, strict=True):
+        if not isinstance(part, (list, tuple)) or len(part) != 3:
+            message = f"{key} = {part!r} is not three numbers."
+            raise NumberError(message, name=key, value=str(part), remedy="Give three.")
+    return tuple(str(x) for part in lists for x in part)
 
 
 def _vector(table: Table, key: str, value: Any) -> Vector:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kane.errors import FormatError, InputError, NumberError, UnsupportedError
 from kane.formats.places import Places
+from kane.formats.values import exact_decimal
 from kane.formats.xml import Element, parse_xml
 
 _PATHS = {"file", "meshdir", "texturedir", "assetdir", "content_type"}
@@ -18,6 +19,7 @@ _NAMES = {
     *(f"{kind}{k}" for kind in ("joint", "body", "geom", "site", "tendon") for k in ("", "1", "2")),
 }  # fmt: skip
 _NUMBER_OF_C = re.compile(r"[+-]?(nan(\(\w*\))?|inf(inity)?|0x.*)")
+_DECIMAL = re.compile(r"[+-]?\d[\d.]*(e[+-]?\d+)?", re.ASCII)
 _COPIES = 10_000
 
 
@@ -56,7 +58,8 @@ class Screen:
             self._part(element, text, file)
         elif key not in _NAMES:
             for token in text.lower().split():
-                if _NUMBER_OF_C.fullmatch(token):
+                out_of_range = _DECIMAL.fullmatch(token) and exact_decimal(token) is None and token[-1] != "."
+                if _NUMBER_OF_C.fullmatch(token) or out_of_range:
                     raise self._refusal(
                         NumberError, f"{key}={text!r} in {element}: {token!r} is not a finite decimal number.", element,
                         file, key, text, "Give finite decimal numbers.",

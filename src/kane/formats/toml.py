@@ -14,14 +14,16 @@ from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
+from sys import float_info
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from kane.errors import FormatError, NumberError
 from kane.formats.source import Source, text_of
+from kane.graph.functions import FUNCTIONS
 from kane.mechanism import basis, constraints, loads, model
 from kane.mechanism import formula as f
 from kane.mechanism.formula import Formula
-from kane.mechanism.model import ImportReport, Mechanism, QuaternionTurn, Translate, Turn
+from kane.mechanism.model import ImportReport, MatrixTurn, Mechanism, Move, QuaternionTurn, Translate, Turn
 from kane.mechanism.topology import check_tree
 
 FORMAT = "kane mechanism 1"
@@ -35,7 +37,12 @@ _CLASSES = {
     for cls in vars(module).values()
     if isinstance(cls, type) and dataclasses.is_dataclass(cls)
 }
-_MOVES = (Translate, Turn, QuaternionTurn)
+_OPERANDS = {
+    **dict.fromkeys(("num", "name", "pi"), 0), **dict.fromkeys(("neg", "sqrt", "sin", "cos"), 1),
+    **dict.fromkeys(("add", "sub", "mul", "div", "pow"), 2), **{key: known.arity for key, known in FUNCTIONS.items()},
+}  # fmt: skip
+_LARGEST = Fraction(float_info.max)
+_MOVES = (Translate, Turn, QuaternionTurn, MatrixTurn)
 
 
 def write_toml(mechanism: Mechanism) -> str:
@@ -133,11 +140,13 @@ def _formula(value: Formula) -> Any:
     return tree
 
 
-def _move(move: Translate | Turn | QuaternionTurn) -> dict[str, Any]:
+def _move(move: Move) -> dict[str, Any]:
     if isinstance(move, Translate):
         return {"translate": [_encode(x, Fraction) for x in move.by]}
     if isinstance(move, Turn):
         return {"turn": "xyz"[move.axis], "angle": _encode(move.angle, Fraction)}
+    if isinstance(move, MatrixTurn):
+        return {"cosines": [[_encode(x, Fraction) for x in row] for row in move.rows]}
     result: dict[str, Any] = {"quaternion": [_encode(q, Fraction) for q in move.quaternion]}
     return result if move.speeds is None else {**result, "speeds": list(move.speeds)}
 
@@ -176,19 +185,27 @@ def _decode(value: Any, hint: Any, where: str) -> Any:
         if exact:
             return f.parse(value)
     elif isinstance(value, (int, Decimal)):
+        number = _exact(value, where)
         if exact:
-            return _exact(value, where)
-        if int in choices or named:
-            return int(value)
+            return number
+        if (int in choices or named) and number.denominator == 1:
+            return int(number)
         if float in choices:
-            return float(value)
+            return float(number)
     raise _wrong(value, where)
 
 
 def _exact(value: int | Decimal, where: str) -> Fraction:
-    if isinstance(value, Decimal) and not (value.is_finite() and abs(value.adjusted()) < 400):
-        raise NumberError(f"{where}: {value} is not a finite number.", name=where, value=str(value), remedy="Give one.")
-    return Fraction(value)
+    """The number; NumberError unless it is finite and in the range of a double."""
+    if isinstance(value, Decimal):
+        good = value.is_finite() and (not value or -400 < value.adjusted() < 309)
+    else:
+        good = abs(value) < 10**309
+    number = Fraction(value) if good else Fraction(0)
+    if not good or abs(number) > _LARGEST:
+        text = str(value) if isinstance(value, Decimal) else f"an integer of {value.bit_length()} bits"
+        raise NumberError(f"{where}: {text} is not a finite number.", name=where, value=text, remedy="Give one.")
+    return number
 
 
 def _decode_list(value: list[Any], hint: Any, where: str) -> tuple[Any, ...]:
@@ -205,9 +222,7 @@ def _decode_list(value: list[Any], hint: Any, where: str) -> tuple[Any, ...]:
 
 def _decode_table(value: Mapping[str, Any], choices: tuple[Any, ...], where: str) -> Any:
     if "op" in value:
-        args = tuple(f.formula(_decode(arg, Union[Fraction, Formula], where)) for arg in value.get("args", ()))  # noqa: UP007
-        own = value.get("value")
-        return Formula(str(value["op"]), args, Fraction(str(own)) if value["op"] == "num" else own)
+        return _decode_formula(value, where)
     if any(move in choices for move in _MOVES):
         return _decode_move(value, where)
     cls = (
@@ -232,6 +247,27 @@ def _decode_table(value: Mapping[str, Any], choices: tuple[Any, ...], where: str
     return cls(**{key: _decode(item, hints[key], f"{label}.{key}") for key, item in given.items()})
 
 
+def _decode_formula(value: Mapping[str, Any], where: str) -> Formula:
+    """A formula that has no text of its own: {op, args} with numbers and names {op, value}."""
+    op, own, given = value["op"], value.get("value"), value.get("args", [])
+    if not isinstance(op, str) or op not in _OPERANDS:
+        raise _wrong(op, where)
+    count = _OPERANDS[op]
+    if set(value) - {"op", "args", "value"} or not isinstance(given, list) or len(given) != count:
+        raise _wrong(dict(value), where)
+    if op == "num":
+        number = f.parse(own) if isinstance(own, str) else own
+        if isinstance(number, (int, Decimal)) and not isinstance(number, bool):
+            number = _exact(number, where)
+        if not isinstance(number, Fraction):
+            raise _wrong(own, where)
+        return Formula("num", (), number)
+    if (op == "name") != isinstance(own, str):
+        raise _wrong(dict(value), where)
+    args = tuple(f.formula(_decode(arg, Union[Fraction, Formula], where)) for arg in given)  # noqa: UP007
+    return Formula(op, args, own)
+
+
 def _decode_move(value: Mapping[str, Any], where: str) -> Any:
     number = Union[Fraction, Formula]  # noqa: UP007
     match dict(value):
@@ -239,6 +275,8 @@ def _decode_move(value: Mapping[str, Any], where: str) -> Any:
             return Translate((_decode(x, number, where), _decode(y, number, where), _decode(z, number, where)))
         case {"turn": ("x" | "y" | "z") as axis, "angle": angle, **rest} if not rest:
             return Turn("xyz".index(axis), _decode(angle, number, where))  # type: ignore[arg-type]
+        case {"cosines": [[_, _, _], [_, _, _], [_, _, _]] as rows, **rest} if not rest:
+            return MatrixTurn(tuple(tuple(_decode(x, number, where) for x in row) for row in rows))  # type: ignore[arg-type]
         case {"quaternion": [w, x, y, z], **rest} if set(rest) <= {"speeds"}:
             speeds = tuple(rest["speeds"]) if "speeds" in rest else None
             q = (w, x, y, z)

@@ -13,7 +13,7 @@ from kane.formats.source import Source, content_of
 from kane.formats.urdf_parts import flatten_mimics, read_joint, read_link
 from kane.formats.urdf_shapes import read_materials
 from kane.formats.urdf_tags import foreign
-from kane.formats.values import Numbers, exact_decimal
+from kane.formats.values import Numbers
 from kane.formats.xml import Element, parse_xml
 from kane.mechanism.joints import JOINT_TYPES
 from kane.mechanism.model import ImportReport, Joint, Link, Mechanism, Note, Rotor
@@ -146,8 +146,8 @@ def _with_rotors(reader: Reader, root: Element, joints: list[Joint]) -> list[Joi
     for element in root.all("transmission"):
         label = element.attributes.get("name", "")
         ends, actuators = element.all("joint"), element.all("actuator")
-        inertia = _value(element, actuators, _ROTOR_TAGS)
-        ratio = _value(element, actuators, _RATIO_TAGS)
+        inertia = _value(reader, element, actuators, _ROTOR_TAGS)
+        ratio = _value(reader, element, actuators, _RATIO_TAGS)
         if len(ends) != 1 or len(actuators) > 1:
             if ends:
                 reader.note(
@@ -178,9 +178,10 @@ def _with_rotors(reader: Reader, root: Element, joints: list[Joint]) -> list[Joi
     return joints
 
 
-def _value(element: Element, actuators: list[Element], tags: tuple[str, ...]) -> Fraction | None:
+def _value(reader: Reader, element: Element, actuators: list[Element], tags: tuple[str, ...]) -> Fraction | None:
     for holder in (*actuators, element):
         for child in holder.children:
             if child.tag in tags:
-                return exact_decimal(child.attributes.get("value", child.text).strip())
+                owner = f"transmission {element.attributes.get('name', '')!r}"
+                return reader.numbers.one(child.attributes.get("value", child.text), child, owner)
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import replace
@@ -10,12 +11,36 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from kane.errors import FormatError, MissingExtraError
+from kane.errors import FormatError, MissingExtraError, NumberError
 from kane.formats.places import Places, places_of
 from kane.formats.source import Source, content_of
 from kane.formats.urdf import from_element
-from kane.formats.xml import parse_xml
+from kane.formats.values import exact_decimal
+from kane.formats.xml import Element, parse_xml
 from kane.mechanism.model import Mechanism, Note
+
+_HEXADECIMAL = re.compile(r"[+-]?0[xXbBoO]\w+")
+
+
+def _no_odd_numbers(root: Element, file: str) -> None:
+    """Refuse what Python, which expands the file, takes for a number and we do not: 1_000, nan, other digits."""
+    stack = [root]
+    while stack:
+        element = stack.pop()
+        stack += element.children
+        for key, text in element.attributes.items():
+            value = text.strip()
+            if key in ("name", "params") or exact_decimal(value) is not None:
+                continue
+            try:
+                float(value)
+            except ValueError:
+                if not _HEXADECIMAL.fullmatch(value):
+                    continue
+            raise NumberError(
+                f"{key}={text!r} in {element} is not a finite decimal number.", file=file, line=element.line,
+                element=f"<{element.tag}>", name=key, value=text, remedy="Write a number such as 0.25.",
+            )  # fmt: skip
 
 
 @contextmanager
@@ -27,7 +52,7 @@ def _guarded(xacro: Any, places: Places) -> Iterator[None]:
         if not any((folder / "package.xml").is_file() for folder in full.parents):
             places.check(full, f"{path!r}")
         if full.suffix not in (".yaml", ".yml") and full.is_file():
-            parse_xml(full.read_bytes(), str(full))
+            _no_odd_numbers(parse_xml(full.read_bytes(), str(full)), str(full))
         return open(full, *rest)
 
     xacro.open = opened
@@ -66,7 +91,7 @@ def read_xacro(
         packages.walk_up_from(file)
         with redirect_stderr(StringIO()), _guarded(xacro, places_of(file, folders)):
             text = xacro.process_file(file, mappings=arguments or {}).toxml()
-    except FormatError:
+    except (FormatError, NumberError):
         raise
     except Exception as error:
         reason = " ".join(str(error).split())

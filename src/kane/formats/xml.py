@@ -98,6 +98,13 @@ def parse_xml(data: bytes | str, file: str | None = None) -> Element:
             line=error.lineno,
             remedy="Correct the XML there.",
         ) from None
+    except FormatError:
+        raise
+    except (LookupError, ValueError) as error:  # an encoding that only looks like one
+        raise FormatError(
+            f"The encoding cannot be used: {error}.", file=file, line=1, element="<?xml?>",
+            remedy="Declare the encoding the file is written in.",
+        ) from None  # fmt: skip
     return root[0]
 
 

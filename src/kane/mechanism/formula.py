@@ -25,8 +25,9 @@ from kane.graph.functions import FUNCTIONS
 _BINARY = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**"}
 _RANK = {"add": 1, "sub": 1, "mul": 2, "div": 2, "neg": 3, "pow": 4}
 _AST = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow"}
+_LITERAL = re.compile(r"(?<![\w.])(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?")
 _ODD = re.compile(r"(?<![\w.])(?:0[xXbBoO]|\d[\d.]*_)")  # hexadecimal and the like, digits grouped by underscores
-_CALLS = {"sin", "cos", "sqrt", *FUNCTIONS}
+_CALLS = {"sin": 1, "cos": 1, "sqrt": 1, **{key: function.arity for key, function in FUNCTIONS.items()}}
 MEASURES = frozenset(("velocity", "material_velocity", "angular_velocity", "position", "distance", "distance_dot"))
 
 
@@ -184,6 +185,9 @@ def parse(text: str) -> Scalar:
     try:
         if _ODD.search(stripped):
             raise ValueError("only decimal numbers are read")
+        for literal in map(Decimal, _LITERAL.findall(stripped)):
+            if literal and not -400 < literal.adjusted() < 309:
+                raise ValueError("a number in it is out of range")
         with warnings.catch_warnings():  # Python's own remarks on odd literals
             warnings.simplefilter("ignore")
             tree = ast.parse(stripped.replace("^", "**"), mode="eval")
@@ -228,9 +232,9 @@ def _from_ast(node: ast.expr) -> Formula:
             return formula(ast.unparse(node) if isinstance(value, int) else value)
         case ast.Name("pi"):
             return PI
-        case ast.Name(identifier):
+        case ast.Name(identifier) if identifier.lower() not in ("nan", "inf", "infinity"):
             return name(identifier)
-        case ast.Call(ast.Name(called), arguments, []) if called in _CALLS:
+        case ast.Call(ast.Name(called), arguments, []) if len(arguments) == _CALLS.get(called):
             return Formula(called, tuple(_from_ast(a) for a in arguments))
         case ast.Call(ast.Name(called), arguments, []) if called in MEASURES:  # a component of a motion, by names
             return name(ast.unparse(node))
