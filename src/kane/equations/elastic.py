@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from kane.equations.applied import Push
 from kane.errors import InputError
 from kane.graph.arena import Ref
 from kane.graph.derivative import forward
@@ -25,11 +26,12 @@ from kane.mechanism.beams import Beam, axial_stiffness, bending_stiffness, gram
 
 @dataclass(frozen=True, slots=True)
 class BeamMotion:
-    """Velocity and acceleration of a beam.
+    """Place from the root, velocity and acceleration of a beam's material points.
 
-    Vectors in the link's axes, one a function of s, and the weights of their products.
+    Vectors in the link's axes, one a function of s (the first, for the root, is no arm), and the weights of products.
     """
 
+    arms: tuple[Vec, ...]
     velocity: tuple[Vec, ...]
     acceleration: tuple[Vec, ...]
     weights: tuple[tuple[Ref, ...], ...]
@@ -64,7 +66,7 @@ def beam_motion(p: Points, m: Measures, beam: Beam, origin_acceleration: Vec) ->
         acceleration.append(_derivative(p, w, vel))
     mass = g.mul(m.scalar(beam.density), length)
     weights = tuple(tuple(g.mul(mass, g.number(_clean(value))) for value in row) for row in gram(beam))
-    return BeamMotion(tuple(velocity), tuple(acceleration), weights)
+    return BeamMotion((v.ZERO, *arms), tuple(velocity), tuple(acceleration), weights)
 
 
 def _derivative(p: Points, w: Vec, vector: Vec) -> Vec:
@@ -121,6 +123,27 @@ def beam_forces(p: Points, m: Measures, beam: Beam, motion: BeamMotion) -> tuple
             for i, vel in enumerate(motion.velocity):
                 total[r] = g.add(total[r], g.mul(motion.weights[i][0], v.dot(g, _partial(p, vel, r), weight)))
     return tuple(_first_order(p, beam, total)) if beam.truncated else tuple(total)
+
+
+def beam_push(p: Points, m: Measures, beam: Beam, motion: BeamMotion) -> Push:
+    """Inertia force and gravity of a whole beam at its root, and their moment about the root.
+
+    int (g - a) density dxi and int r x (g - a) density dxi.
+    """
+    g, station = p.graph, p.station(beam.link)
+    axes = p.stations[station].axes
+    gx, gy, gz = (m.scalar(x) for x in p.mechanism.gravity)
+    weight = pt.express(p, (gx, gy, gz), 0, axes)
+    force, moment = v.ZERO, v.ZERO
+    for i, arm in enumerate(motion.arms):
+        for j, a in enumerate(motion.acceleration):
+            part = v.scale(g, motion.weights[i][j], v.sub(g, weight, a) if j == 0 else v.neg(a))
+            force = v.add(g, force, part) if i == 0 else force
+            moment = v.add(g, moment, v.cross(g, arm, part))
+    if beam.truncated:
+        x, y, z, mx, my, mz = _first_order(p, beam, [*force, *moment])
+        force, moment = (x, y, z), (mx, my, mz)
+    return Push(beam.link, station, {axes: force}, axes, {axes: moment})
 
 
 def _partial(p: Points, vector: Vec, r: int) -> Vec:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from kane.graph.arena import Graph, Ref
+from kane.graph.program import operands_first
 from kane.kinematics import vectors as v
 from kane.kinematics.motion import Kinematics, NodeMotion, Shift, Step, partials_of, rates_of
 from kane.kinematics.tree import ROOT, Attached, Node
@@ -93,12 +94,25 @@ def node_bodies(k: Kinematics) -> list[BodyInertia]:
 
 
 def lump(k: Kinematics, attached: Sequence[Attached]) -> BodyInertia:
-    """All bodies attached to one frame as one body."""
+    """All bodies attached to one frame as one body: each link takes up those fixed to it, then the frame takes all."""
+    g, links = k.graph, {item.link: item for item in attached}
+    above = {j.child: j.parent for j in k.mechanism.joints if j.child in links and j.parent in links}
+    below: dict[str, list[str]] = {}
+    for child, parent in above.items():
+        below.setdefault(parent, []).append(child)
+    carried: dict[str, BodyInertia] = {}  # what is fixed to a link, in its frame, without its own inertia
     body = BodyInertia()
-    for item in attached:
-        inertia = k.mechanism.link(item.link).inertia
+    for name in operands_first([name for name in links if name not in above], lambda name: below.get(name, ())):
+        parent = above.get(name)
+        placement = links[name].placement[0 if parent is None else len(links[parent].placement) :]
+        steps, inertia = k.steps(placement), k.mechanism.link(name).inertia
+        whole = carry_out(g, steps, carried.pop(name)) if name in carried else BodyInertia()
         if inertia is not None:
-            body = combine(k.graph, body, _placed(k, inertia, k.steps(item.placement)))
+            whole = combine(g, whole, _placed(k, inertia, steps))
+        if parent is None:
+            body = combine(g, body, whole)
+        else:
+            carried[parent] = combine(g, carried[parent], whole) if parent in carried else whole
     return body
 
 

@@ -10,16 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kane.equations.applied import Applied, Push, material_force
-from kane.equations.conditions import find_conditions
+from kane.equations.applied import Applied, Push
+from kane.equations.constraint_forces import constraint_pushes
+from kane.equations.elastic import beam_motion, beam_push
 from kane.equations.projection import Equations
+from kane.equations.rotors import find_spins, rotor_forces
 from kane.equations.steps import inertial_push
-from kane.errors import InputError
-from kane.graph.arena import Ref
 from kane.kinematics import points as pt
 from kane.kinematics import vectors as v
 from kane.kinematics.points import Mixed
-from kane.mechanism import constraints as c
 from kane.mechanism.beams import Beam
 
 
@@ -40,7 +39,8 @@ def reaction(e: Equations, link: str, without: Sequence[str] = ()) -> Reaction:
     """The reaction at the joint that carries a link.
 
     without: loads that act across the cut (motors, springs of that joint), counted as part of the reaction instead of
-    as loads. Raises InputError when a constraint beyond the cut has no place, and when a beam lies beyond it.
+    as loads; a condition on the joint's own coordinates is part of it as well.  Raises InputError for a formula in
+    coordinates that couples joints beyond the cut with others: its forces have no place.
     """
     p = e.points
     beyond = links_beyond(e, link)
@@ -49,10 +49,14 @@ def reaction(e: Equations, link: str, without: Sequence[str] = ()) -> Reaction:
     for name, applied in e.applied.items():
         if name not in without:
             pushes += applied
-    pushes += constraint_pushes(e)
+    pushes += constraint_pushes(e, beyond)
     for load in p.mechanism.loads:
         if isinstance(load, Beam) and load.link in beyond:
-            raise InputError(f"Beam {load.name!r} lies beyond {link!r}: its reaction is not summed.", name=load.name)
+            held = e.accelerations.acc[p.station(load.link)]
+            pushes.append(beam_push(p, e.measures, load, beam_motion(p, e.measures, load, held)))
+    for spin in find_spins(p, e.measures):
+        torque = rotor_forces(p, spin, e.accelerations.alpha[spin.axes])[1]
+        pushes.append(Push(spin.carrier, axes=spin.axes, torque=torque))
     origin = p.station(link)
     force: Mixed = {}
     moment: Mixed = {}
@@ -81,30 +85,3 @@ def mixed_cross(e: Equations, a: Mixed, b: Mixed) -> Mixed:
         for j, y in b.items():
             total = pt.mixed_add(p, total, {i: v.cross(p.graph, x, pt.express(p, y, j, i))})
     return total
-
-
-def constraint_pushes(e: Equations) -> Applied:
-    """The forces of all constraints on their points, multipliers "lambda name" times their directions."""
-    result: Applied = []
-    known = find_conditions(e).names
-    for item in e.points.mechanism.constraints:
-        if isinstance(item, (c.Holonomic, c.MotionConstraint)):
-            raise InputError(
-                f"Constraint {item.name!r} is a formula without a place, so its force on a body is not known.",
-                name=item.name,
-                remedy="Declare it as coinciding points or as rolling.",
-            )  # fmt: skip
-        if isinstance(item, (c.Coincident, c.Rolling)):
-            multipliers = [e.graph.symbol(f"lambda {x.name}") for x in c.scalar_conditions(item) if x.name in known]
-            result += _pushes(e, item, multipliers)
-    return result
-
-
-def _pushes(e: Equations, item: c.Coincident | c.Rolling, multipliers: Sequence[Ref]) -> Applied:
-    p, g = e.points, e.graph
-    parts = [{p.axes_of(item.frame): v.scale(g, m, v.unit(k))} for k, m in zip(item.axes, multipliers, strict=True)]
-    force = pt.mixed_add(p, *parts)
-    back = pt.mixed_neg(force)
-    if isinstance(item, c.Coincident):
-        return [Push(item.point, p.station(item.point), force), Push(item.other, p.station(item.other), back)]
-    return [material_force(p, item.body, item.contact, force), material_force(p, item.surface, item.contact, back)]

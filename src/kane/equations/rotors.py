@@ -33,6 +33,7 @@ class Spin:
     rate: Ref
     axis: Vec
     axes: int
+    carrier: str
 
 
 def find_spins(p: Points, m: Measures) -> tuple[Spin, ...]:
@@ -46,7 +47,7 @@ def find_spins(p: Points, m: Measures) -> tuple[Spin, ...]:
             axes = p.axes_of(load.carrier)
             axis = v.ZERO if load.reflected else pt.gather(p, m.vector(load.axis), axes)
             spins.append(
-                _checked(p, Spin(load.name, m.scalar(load.inertia), m.scalar(load.rate), axis, axes), load.carrier)
+                _checked(p, Spin(load.name, m.scalar(load.inertia), m.scalar(load.rate), axis, axes, load.carrier))
             )
     return tuple(spins)
 
@@ -65,15 +66,15 @@ def _of_joint(p: Points, m: Measures, joint: Joint, rotor: Rotor) -> Spin:
             for move in reversed(joint.placement):
                 step = make_step(g, move, m.scalar, p.symbols)
                 axis = axis if step is None or isinstance(step, Shift) else step.out(g, axis)
-    return Spin(joint.name, m.scalar(rotor.inertia), rate, axis, axes)
+    return Spin(joint.name, m.scalar(rotor.inertia), rate, axis, axes, carrier)
 
 
-def _checked(p: Points, spin: Spin, carrier: str) -> Spin:
+def _checked(p: Points, spin: Spin) -> Spin:
     g = p.graph
     fixed = not any(x > 1 for x in pt.time_derivative(p, spin.axis))
     if any(x > 1 for x in spin.axis) and (not fixed or g.sub(v.dot(g, spin.axis, spin.axis), g.one) > 1):
         raise InputError(
-            f"The axis of rotor {spin.name!r} is not a unit vector fixed in {carrier!r}.", name=spin.name,
+            f"The axis of rotor {spin.name!r} is not a unit vector fixed in {spin.carrier!r}.", name=spin.name,
             remedy="Give it along the axes of its carrier.",
         )  # fmt: skip
     return spin

@@ -21,6 +21,7 @@ from kane.mechanism.basis import FrameVector, label
 from kane.mechanism.constraints import GivenVelocity
 from kane.mechanism.formula import MEASURES, Scalar
 from kane.mechanism.loads import Input
+from kane.mechanism.model import Axis
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +117,19 @@ class Measures:
 
     def axis(self, text: str) -> tuple[int, int]:
         """(axes, 0..2) of a printed basis vector."""
+        frame, k = self.basis(text)
+        return self.points.axes_of(frame), k
+
+    def basis(self, text: str) -> tuple[str, Axis]:
+        """(frame, 0..2) of a printed basis vector."""
         frame, dot, component = text.rpartition(".")
+        axes: tuple[Axis, Axis, Axis] = (0, 1, 2)
         if dot and component in ("x", "y", "z"):
-            return self.points.axes_of(frame), "xyz".index(component)
+            return frame, axes["xyz".index(component)]
         for name in self.points.place:
-            for k in (0, 1, 2):
+            for k in axes:
                 if label(name, k) == text:
-                    return self.points.axes_of(name), k
+                    return name, k
         raise UnknownNameError(f"There is no basis vector {text!r}.", name=text, remedy="Write n1, a2 or frame.x.")
 
 

@@ -121,8 +121,13 @@ class _Assembly:
     def frame_link(self, frame: ReferenceFrame) -> str:
         """The link of a frame, at its origin point."""
         if frame.name not in self.frame_links:
-            self.frame_links[frame.name] = frame.name
-            start, axes = self.point_link(self.origin(frame))
+            origin, parent = self.origin(frame), frame.parent
+            if parent is not None and parent is not self.system.N and self.origin(parent) is origin:
+                start, axes = self.frame_link(parent), parent  # turned where it is: carried by what it is turned from
+                self.frame_links[frame.name] = frame.name
+            else:
+                self.frame_links[frame.name] = frame.name
+                start, axes = self.point_link(origin)
             self._join(start, frame.name, _path(axes, frame))
         return self.frame_links[frame.name]
 
