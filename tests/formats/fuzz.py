@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -302,14 +303,17 @@ def main() -> int:
     if given.kind:
         guided(given.seconds, given.kind)
         return 0
-    share = given.seconds / 2 if given.atheris else given.seconds
+    guide = given.atheris and find_spec("atheris") is not None
+    if given.atheris and not guide:
+        print("atheris is not installed and has no part in this")
+    share = given.seconds / 2 if guide else given.seconds
     counts, found = campaign(given.seed, share)
     for kind, data, law in found:
         print(f"{kind}: {law}\n    {data!r}")
     by_kind = ", ".join(f"{n} {kind}" for kind, n in counts.items())
-    print(f"{sum(counts.values())} texts ({by_kind}), {len(found)} findings", flush=True)
+    print(f"seed {given.seed}: {sum(counts.values())} texts ({by_kind}), {len(found)} findings", flush=True)
     status = int(bool(found))
-    if given.atheris:
+    if guide:
         import subprocess
 
         kinds = (".urdf", ".sdf", ".csv", ".toml")
