@@ -56,18 +56,21 @@ def find_runs(k: Kinematics) -> Runs:
     return Runs(parent, before, after)
 
 
-def forward_dynamics(system: System, runs: Runs, forces: Callable[[Sequence[Ref]], list[Ref]]) -> list[Ref]:
+def forward_dynamics(
+    system: System, runs: Runs, forces: Callable[[Sequence[Ref]], list[Ref]], tau: Sequence[Ref] | None = None
+) -> list[Ref]:
     """qdd from (q, qd, tau) by L^T D L of the mass matrix of the summed rates.
 
-    forces: those of the joints that give a motion with rates u and no acceleration, as a function of u.
+    forces: those of the joints that give a motion with rates u and no acceleration, as a function of u.  tau: symbols
+    where it is None.
     """
     g, k = system.g, system.k
     M = mass_matrix_of_sums(system, runs)
     if is_planar(k, runs):
         _ask_for_planar(system, runs, M, forces([g.zero] * system.nv))
     factor = factorise(g, M, elimination_order(k), k.coordinates.speeds)
-    tau, bias = (_less_next(g, runs, f) for f in (system.vector("tau"), forces(k.symbols.u)))
-    rate = solve(g, factor, [g.sub(a, b) for a, b in zip(tau, bias, strict=True)])
+    given, bias = (_less_next(g, runs, f) for f in (tau or system.vector("tau"), forces(k.symbols.u)))
+    rate = solve(g, factor, [g.sub(a, b) for a, b in zip(given, bias, strict=True)])
     return [g.sub(x, rate[runs.before[r]]) if r in runs.before else x for r, x in enumerate(rate)]
 
 

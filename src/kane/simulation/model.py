@@ -17,7 +17,7 @@ from kane.equations.derive import cost
 from kane.equations.forward import articulated_bodies, serves_articulated
 from kane.equations.system import System, derive_system
 from kane.equations.tasks import TASKS
-from kane.equations.tasks.dynamics import accelerations
+from kane.equations.tasks.dynamics import accelerations, newton_euler
 from kane.errors import InputError, UnknownNameError
 from kane.graph.arena import Graph, Ref
 from kane.graph.derivative import forward
@@ -27,12 +27,14 @@ from kane.mechanism.formula import ScalarLike, exact
 from kane.mechanism.given import mechanism_of
 from kane.mechanism.model import Mechanism, Parameter
 from kane.native.function import NativeFunction, compile_program
+from kane.search.speeds import find_runs, forward_dynamics
 from kane.simulation.contacts import Contact, contact_forces
 from kane.simulation.driver import Driver, load_driver
 from kane.simulation.momenta import momenta_of
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 WORKS = ("work_of_actuators", "work_of_loads")
+SUMS = "factorisation in rates summed over parallel axes"
 SLIP = 1e-3  # rad/s or m/s: Coulomb friction is smooth within about this speed
 
 
@@ -255,7 +257,8 @@ def tree_model(mechanism: Mechanism, extra: Extra, cache: bool) -> Model:
     """The model of a tree whose inputs are the generalized forces tau, one a speed."""
     best: Program | None = None
     method = ""
-    for way, solve in (("factorisation", _by_factor), ("articulated bodies", _by_articulated)):
+    ways = (("factorisation", _by_factor), (SUMS, _by_sums), ("articulated bodies", _by_articulated))
+    for way, solve in ways:
         system = derive_system(mechanism)
         made = _rate_program(system, extra, solve)
         if made is not None and (best is None or cost(made) < cost(best)):
@@ -285,6 +288,14 @@ def tree_model(mechanism: Mechanism, extra: Extra, cache: bool) -> Model:
 
 def _by_factor(system: System, tau: Sequence[Ref]) -> list[Ref] | None:
     return accelerations(system, tau)
+
+
+def _by_sums(system: System, tau: Sequence[Ref]) -> list[Ref] | None:
+    """In rates summed over runs of parallel axes, where there are such."""
+    runs = find_runs(system.k)
+    if not runs.before:
+        return None
+    return forward_dynamics(system, runs, lambda u: newton_euler(system, u, external=True), tau)
 
 
 def _by_articulated(system: System, tau: Sequence[Ref]) -> list[Ref] | None:
