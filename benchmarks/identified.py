@@ -27,6 +27,7 @@ COUNTS = 1000  # of the encoder a turn of the motor
 RIPPLE = 0.005  # of a joint's range of torque, six times a turn of the motor
 NOISE = 0.02  # of a joint's range of torque, deviation of each sample
 CUTOFF = 10.0  # Hz
+PERIODS = {"designed": 1, "random": 2}  # of 10 s and of 6 s
 
 
 def rough(robot, friction, damping):
@@ -126,7 +127,7 @@ def bench(name, motion, rounds=200):
         made = exciting_motion(model, (10.0, 8), search=Search(rounds=rounds)).motion
     else:
         made = random_motion(model, 1)
-    t = np.arange(0.0, 2.0 * made.period, STEP)
+    t = np.arange(0.0, PERIODS[motion] * made.period, STEP)
     q, qd, qdd = made(t)
     other = random_motion(model, 55)
     unseen = other(other.times(1200))

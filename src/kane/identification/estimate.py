@@ -64,23 +64,23 @@ def estimate(
     model: TorqueModel, factors: Factors, method: Method = "ols", correlated: bool = False, moved: Sequence[bool] = ()
 ) -> Estimate:
     """Ordinary ("ols") or per-joint weighted ("wls") least squares; moved: for each joint whether it moved."""
-    prior = model.prior
-    solution = solve(factors, prior, None, correlated and method == "ols")
+    prior, per_joint = model.prior, factors.joint_factors()
+    solution = solve(factors, prior, None, correlated and method == "ols", per_joint)
     if method == "wls":
-        solution = _weighted(factors, prior, solution, correlated)
+        solution = _weighted(factors, prior, solution, correlated, per_joint)
     return _described(model, factors, solution, method, moved)
 
 
-def _weighted(factors: Factors, prior: Array, solution: Solution, correlated: bool) -> Solution:
+def _weighted(factors: Factors, prior: Array, solution: Solution, correlated: bool, per_joint: Array) -> Solution:
     """Joints weighted by 1 / sigma_j until the sigmas stay (Gautier 1997)."""
     for _ in range(50):
         floor = 1e-12 * max(1.0, float(solution.sigma.max(initial=0.0)))
         sigma = np.maximum(solution.sigma, floor)
-        fresh = solve(factors, prior, 1.0 / sigma)
+        fresh = solve(factors, prior, 1.0 / sigma, False, per_joint)
         if np.allclose(fresh.sigma, solution.sigma, rtol=1e-6, atol=10 * floor):
             break
         solution = fresh
-    return solve(factors, prior, 1.0 / sigma, correlated)
+    return solve(factors, prior, 1.0 / sigma, correlated, per_joint)
 
 
 def robust_estimate(

@@ -146,14 +146,19 @@ class Solution:
 RANK = 1e-9  # singular values of the scaled regressor below this, relative to the largest, count as none
 
 
-def solve(factors: Factors, prior: Array, weights: Array | None = None, correlated: bool = False) -> Solution:
+def solve(
+    factors: Factors, prior: Array, weights: Array | None = None, correlated: bool = False,
+    per_joint: Array | None = None,
+) -> Solution:  # fmt: skip
     """Least squares with joint weights 1 / sigma_j (ones by default), at the prior where the samples say nothing.
+
+    per_joint: factors.joint_factors() when they are there already.
 
     Covariance: sigma^2 (W^T W)^-1 with the joint's own sigma; `correlated`: from the sums of W^T residual over blocks
     instead, which holds for noise that is correlated within a block; the larger of the two deviations is kept, and both
     are widened until three of them hold for all parameters together (noise.widening).
     """
-    per_joint = factors.joint_factors()
+    per_joint = factors.joint_factors() if per_joint is None else per_joint
     nv, k = len(per_joint), factors.size
     w = np.ones(nv) if weights is None else np.asarray(weights, dtype=np.float64)
     R = triangle((w[:, None, None] * per_joint).reshape(-1, k + 1))
