@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from kane.report.page import Page, Section
 
-SCRIPTS = ("core", "mathml", "plots", "kinematics", "scene", "steps", "explicit", "maps", "motion", "live")
+SCRIPTS = ("core", "mathml", "plots", "kinematics", "scene", "steps", "equations", "explicit", "maps", "motion", "live")
 
 
 class Renderer:

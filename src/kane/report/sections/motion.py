@@ -11,7 +11,7 @@ import numpy as np
 
 from kane.equations.derive import Derived, derive_task
 from kane.graph.evaluate import evaluate
-from kane.kinematics.coordinates import find_coordinates
+from kane.kinematics.coordinates import Coordinates, find_coordinates
 from kane.mechanism import formula as f
 from kane.mechanism.joints import joint_type
 from kane.mechanism.model import Limits, Mechanism
@@ -93,7 +93,7 @@ def torque_split(mechanism: Mechanism, derived: Mapping[str, Derived]) -> Record
     rest.
     """
     c = find_coordinates(mechanism)
-    if c.speeds != c.names or mechanism.constraints:
+    if coordinates_of_speeds(c) is None or mechanism.constraints:
         return "The torque along a trajectory is shown for trees whose speeds are the rates of their coordinates."
     tasks = {}
     for task in ("mass_matrix", "bias_forces", "gravity_forces", "kinetic_energy", "potential_energy"):
@@ -116,7 +116,7 @@ def torque_split(mechanism: Mechanism, derived: Mapping[str, Derived]) -> Record
     gravity = value("gravity_forces", q, qd)
     speed = value("bias_forces", q, qd) - gravity
     centrifugal = np.zeros_like(speed)
-    for j in range(q.shape[1]):
+    for j in range(qd.shape[1]):
         alone = np.zeros_like(qd)
         alone[:, j] = qd[:, j]
         centrifugal += value("bias_forces", q, alone) - gravity
@@ -131,18 +131,21 @@ def torque_split(mechanism: Mechanism, derived: Mapping[str, Derived]) -> Record
     total = sum(parts.values())
     joints = tuple(
         Curves(name, (*((part, values[:, i]) for part, values in shown.items()), ("total", np.asarray(total)[:, i])))
-        for i, name in enumerate(c.names)
+        for i, name in enumerate(c.speeds)
     )
     kinetic, potential = value("kinetic_energy", q, qd), value("potential_energy", q, qd)
     energies = Curves("energy", (("kinetic", kinetic), ("potential", potential), ("total", kinetic + potential)))
     plots = (Plot("Torque by cause", "N m or N", joints), Plot("Energy", "J", (energies,)))
     note = "A smooth motion within the limits of the joints, all moving at once."
+    if c.quaternions:
+        note += "  Free and spherical joints are held."
     return Recording("Torque along a trajectory", note, t, c.names, q.T, plots)
 
 
 def trajectory(mechanism: Mechanism) -> tuple[Array, Array, Array, Array]:
-    """t (k,), q, qd, qdd (k, n): each coordinate swings about the middle of its range within its limits.
+    """t (k,), q (k, nq), qd, qdd (k, n): each coordinate swings about the middle of its range within its limits.
 
+    Free and spherical joints are held.
     q = middle + a sin(w t + phase), with different w, and a so small that |q| and |qd| stay within half the limits.
     """
     c, limits = find_coordinates(mechanism), _limits(mechanism)
@@ -150,6 +153,11 @@ def trajectory(mechanism: Mechanism) -> tuple[Array, Array, Array, Array]:
     rows = []
     ranges = coordinate_ranges(mechanism)
     for k, (name, angle, (lower, upper)) in enumerate(zip(c.names, c.angles, ranges, strict=True)):
+        fixed = held(c, name)
+        if fixed is not None:
+            still = np.zeros(POINTS)
+            rows.append((still + fixed, still, still))
+            continue
         own = limits.get(name, Limits())
         w = 2 * math.pi / SECONDS * (1 + k % 3)
         size = min((upper - lower) / 4, 1.0 if angle else 0.25)
@@ -158,8 +166,29 @@ def trajectory(mechanism: Mechanism) -> tuple[Array, Array, Array, Array]:
         phase = w * t + 0.7 * k
         middle = (lower + upper) / 2
         rows.append((middle + size * np.sin(phase), size * w * np.cos(phase), -size * w * w * np.sin(phase)))
-    q, qd, qdd = (np.stack(x, axis=-1) if rows else np.zeros((POINTS, 0)) for x in zip(*rows, strict=True))
+    q, rate, second = (np.stack(x, axis=-1) for x in zip(*rows, strict=True)) if rows else [np.zeros((POINTS, 0))] * 3
+    qd, qdd = np.zeros((2, POINTS, len(c.speeds)))
+    for r, place in enumerate(coordinates_of_speeds(c) or ()):
+        if place is not None:
+            qd[:, r], qdd[:, r] = rate[:, place], second[:, place]
     return t, q, qd, qdd
+
+
+def coordinates_of_speeds(c: Coordinates) -> tuple[int | None, ...] | None:
+    """For each speed the coordinate whose rate it is, None for free and spherical joints; None for other speeds."""
+    free = {name for _, speeds in c.quaternions for name in speeds}
+    free |= {name for _, speeds, _ in c.positions for name in speeds}
+    if any(name not in c.names and name not in free for name in c.speeds):
+        return None
+    return tuple(None if name in free else c.names.index(name) for name in c.speeds)
+
+
+def held(c: Coordinates, name: str) -> float | None:
+    """The value at which a coordinate of a free or spherical joint is held; None for other coordinates."""
+    for names, _ in c.quaternions:
+        if name in names:
+            return 1.0 if name == names[0] else 0.0
+    return 0.0 if any(name in names for names, _, _ in c.positions) else None
 
 
 def _limits(mechanism: Mechanism) -> dict[str, Limits]:
@@ -186,8 +215,8 @@ def friction(mechanism: Mechanism, qd: Array) -> Array:
     result = np.zeros_like(qd)
     for joint in mechanism.joints:
         names = joint_type(joint).coordinates(joint)
-        if joint.mimic is None and len(names) == 1 and names[0] in c.names:
-            i = c.names.index(names[0])
+        if joint.mimic is None and len(names) == 1 and names[0] in c.speeds:
+            i = c.speeds.index(names[0])
             damping, dry = (_number(x, values) for x in (joint.damping, joint.friction))
             result[:, i] += damping * qd[:, i] + dry * np.sign(qd[:, i])
     return result

@@ -11,23 +11,24 @@ from kane.graph.program import OperationCounts
 from kane.mechanism.model import Mechanism
 from kane.robots.literature import published
 
+LARGEST_EXACT = 10_000_000  # operations that are written out digit by digit
 _Row = tuple[str, str, int | None, int | None, int, int | None, int | None, bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """One row: who counts, by which method, operations (None where unknown).
+    """One row: who counts, by which method, operations (empty where unknown).
 
     share: of the largest total of the task.
     """
 
     by: str
     method: str
-    mul: int | None
-    add: int | None
-    total: int
-    div: int | None
-    trig: int | None
+    mul: str
+    add: str
+    total: str
+    div: str
+    trig: str
     ours: bool
     share: float
 
@@ -88,16 +89,33 @@ def counts(
                 rows.append(("kane", row["method"], o["mul"], o["add"], o["total"], o["div"], o["trig"], True))
         named = {row[1] for row in rows}
         for method, c in explicit if task == "inverse_dynamics" else ():
-            if method not in named:
+            if method not in named and not (method == "explicit model" and "explicit" in named):
                 rows.append(("kane", method, c.mul, c.add, c.total, c.div, c.trig, True))
         known = published(mechanism.name, task)
         rows += [(p.source, p.method, p.mul, p.add, p.total, None, None, False) for p in known]
         largest = max(row[4] for row in rows) or 1
-        tasks.append((task, tuple(Count(*row, share=row[4] / largest) for row in rows)))
+        tasks.append((task, tuple(_count(row, largest) for row in rows)))
     parts = (("loads", mechanism.loads), ("constraints", mechanism.constraints))
     beyond = [word for word, there in parts if there]
     note = f"These tasks are those of the tree of joints: {' and '.join(beyond)} are no part of them."
     return Counts(tuple(tasks), note if beyond else "")
+
+
+def _count(row: _Row, largest: int) -> Count:
+    by, method, mul, add, total, div, trig, ours = row
+    texts = (_digits(mul), _digits(add), _digits(total), _digits(div), _digits(trig))
+    return Count(by, method, *texts, ours, total / largest)
+
+
+def _digits(n: int | None) -> str:
+    """A count; those of more digits than one reads as 1.23·10²⁸."""
+    if n is None:
+        return ""
+    if n < LARGEST_EXACT:
+        return str(n)
+    size = len(str(n)) - 1
+    power = str(size).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{n // 10 ** (size - 2) / 100:.2f}·10{power}"
 
 
 def verification(checks: Sequence[Mapping[str, Any]]) -> Verification:
@@ -109,6 +127,7 @@ def verification(checks: Sequence[Mapping[str, Any]]) -> Verification:
             rows.append(Checked(c["name"], "", "", "not checked", note.removeprefix("not checked: ")))
             continue
         outcome = "ok" if c["ok"] else "failed"
-        rows.append(Checked(c["name"], f"{c['value']:.2g}", f"{c['tolerance']:.0e}", outcome, note))
+        tolerance = f"{c['tolerance']:.0e}" if c["tolerance"] else "exact"
+        rows.append(Checked(c["name"], f"{c['value']:.2g}", tolerance, outcome, note))
     outcomes = [row.outcome for row in rows]
     return Verification(tuple(rows), outcomes.count("ok"), outcomes.count("failed"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import ClassVar
 
 from kane.kinematics.coordinates import find_coordinates
@@ -75,7 +76,7 @@ def overview(mechanism: Mechanism) -> Overview:
     if mechanism.constraints:
         facts.append(("Constraints", _listed([str(getattr(x, "name", "")) for x in mechanism.constraints])))
     if mechanism.report.file:
-        facts.append(("Read from", mechanism.report.file))
+        facts.append(("Read from", PurePath(mechanism.report.file).name))
     notes = tuple(
         (title, tuple(note.text for note in mechanism.report.of(kind)))
         for kind, title in KINDS.items()

@@ -202,7 +202,10 @@
       try { t = kane.parse(text, symbols); } catch { return [1, row(m("mtext", text), kane.basis(frame, axis))]; }
       if (t.op === "minus") { sign = -1; t = t.of; }
       const basis = kane.basis(frame, axis);
-      return [sign, t.op === "number" && t.text === "1" ? basis : product([within(t, 1), basis])];
+      if (t.op === "number" && t.text === "1") return [sign, basis];
+      const gap = mo(TIMES);
+      gap.setAttribute("lspace", "0.14em");
+      return [sign, m("mrow", within(t, 1), gap, basis)];
     });
   };
   // v_P, w_B, alpha_B, a_P, F*_1, with _r for a partial: Greek omega for w.

@@ -7,6 +7,13 @@
   const dark = () => getComputedStyle(document.documentElement).colorScheme === "dark";
   const colour = (k) => COLOURS[dark() ? "dark" : "light"][k % 8];
 
+  // Room above and below; a curve that stays where it is lies in the middle.
+  function padded(u, low, high) {
+    if (low === null) return [-1, 1];
+    const span = high - low, size = Math.max(Math.abs(low), Math.abs(high));
+    const room = span > 1e-9 * size && span > 0 ? 0.08 * span : size ? 0.1 * size : 1;
+    return [low - room, high + room];
+  }
   function plot(holder, recording, spec, onCursor) {
     let choice = 0, chart = null;
     const select = spec.choices.length > 1
@@ -22,7 +29,7 @@
       const axis = { stroke: kane.color("quiet"), grid: { stroke: kane.color("line"), width: 1 }, ticks: { stroke: kane.color("line") } };
       const wide = Math.max(space.clientWidth, 200);
       chart = new uPlotModule.default({
-        width: wide, height: 260, scales: { x: { time: false } }, pxAlign: 0, legend: { show: false }, cursor: { y: false },
+        width: wide, height: 260, scales: { x: { time: false }, y: { range: padded } }, pxAlign: 0, legend: { show: false }, cursor: { y: false },
         axes: [{ ...axis, label: "t, s", size: 30, labelSize: 20, labelGap: 0 }, { ...axis, size: 64, values: (u, ticks) => ticks.map((x) => kane.number(x, 4)) }],
         series: [{}, ...series.map(([name], k) => ({ label: name, stroke: colour(k), width: name === "total" ? 2.4 : 1.6, dash: name === "total" ? [] : DASHES[k % 6] }))],
         hooks: { setCursor: [(u) => u.cursor.idx !== null && u.cursor.left >= 0 && onCursor(u.cursor.idx)] },

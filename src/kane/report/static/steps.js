@@ -9,7 +9,7 @@ kane.part("steps", function (data) {
     if (content.t !== undefined) return equation(content);
     if (content.n !== undefined) return kane.math(kane.quantity(content.n, partial));
     if (content.v !== undefined) return formula(content.v.length ? kane.vector(content.v, symbols) : null, "0", "");
-    if (content.l !== undefined) return el("span", {}, ...content.l.flatMap((x, k) => (k ? [", ", formula(null, x, "")] : [formula(null, x, "")])));
+    if (content.l !== undefined) return el("span", { class: "terms" }, ...content.l.flatMap((x, k) => [k ? " " : "", el("span", {}, formula(null, x, ""), k < content.l.length - 1 ? "," : "")]));
     return formula(kane.terms(content.f, symbols), content.f, content.f);
   }
   // An equation between vectors: products of quantities, basis vectors and numbers.
@@ -42,7 +42,7 @@ kane.part("steps", function (data) {
       const table = data.tables[Number(details.dataset.step)];
       const body = table.rows.map((row) => el("tr", {}, ...row.map((x, k) => (k ? el("td", {}, cell(x)) : el("th", { scope: "row" }, cell(x))))));
       const heads = table.headers.some((x) => x) ? [el("thead", {}, el("tr", {}, ...table.headers.map((x) => (x ? el("th", { scope: "col" }, cell(x, true)) : el("td", {})))))] : [];
-      details.querySelector(".scroll").append(el("table", { class: table.wide ? "steps wide" : "steps" }, ...heads, el("tbody", {}, ...body)));
+      details.querySelector(".scroll").append(el("table", { class: "steps" + (table.wide ? " wide" : table.headers.length > 3 ? " even" : "") }, ...heads, el("tbody", {}, ...body)));
     });
   });
 });
