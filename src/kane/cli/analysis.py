@@ -69,33 +69,28 @@ def linearize(robot: str, *, q: Listed = "", qd: Listed = "", tau: Listed = "", 
 def identify(  # noqa: PLR0913
     robot: str, log: Path, *, cutoff: float | None = None, friction: Literal["given", "all", "none"] = "all",
     consistent: bool = False,
-    method: Literal["ols", "wls", "irls"] = "wls", out: Path | None = None, loading: Loading = DEFAULTS,
+    method: Literal["ols", "wls", "irls"] = "wls", out: Path | None = None, overwrite: bool = False,
+    loading: Loading = DEFAULTS,
 ) -> int:  # fmt: skip
     """Base parameters from a log (CSV, npz, MAT, Parquet, ...): values, deviations, warnings.
 
     --cutoff filters raw encoder positions (Hz); --consistent makes every body physical; --out writes the robot's own
-    file with the identified numbers (a new file).
+    file with the identified numbers: a new file, unless --overwrite.  CSV, Parquet and bags may be larger than memory.
     """
-    from kane.identification import IdentificationWarning, Identifier, read_log, save_into
+    from kane.identification import IdentificationWarning, Identifier, fit_log, save_into
 
+    if out is not None and out.exists() and not overwrite:
+        raise InputError(
+            f"{out} exists; it is not written over.", file=str(out), name=str(out),
+            remedy="Give another name, or --overwrite.",
+        )  # fmt: skip
     with progress_line(loading.json) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore", IdentificationWarning)  # they are in the result
         model = loading.load(robot)
         identifier = Identifier(model, friction=friction, method=method, consistent=consistent or out is not None)
-        data = read_log(log, identifier.model.log_names)
         progress("fit")
-        if data.tau is None:
-            raise InputError(f"{log} has no torques.", name=str(log), remedy="Record tau of every joint.")
-        if cutoff is not None or data.qd is None or data.qdd is None:
-            if data.t is None or cutoff is None:
-                raise InputError(
-                    f"{log} has no speeds and accelerations.", name=str(log),
-                    remedy="Record times and pass --cutoff HZ, or record qd and qdd.",
-                )  # fmt: skip
-            identifier.fit_raw(data.t, data.q, data.tau, cutoff, data.qd)
-        else:
-            identifier.fit(data.q, data.qd, data.qdd, data.tau, data.t)
-        lost = [] if out is None else save_into(robot, identifier.to_mechanism(), out)
+        fit_log(identifier, log, cutoff)
+        lost = [] if out is None else save_into(robot, identifier.to_mechanism(), out, overwrite)
     made = {**header(model, "identify"), **identifier.as_dict(), "files": [] if out is None else [str(out)]}
 
     def show(_: dict[str, Any]) -> None:

@@ -31,18 +31,21 @@ NOISY = 0.1  # of an acceleration: more noise is told
 
 
 def check_log(
-    model: TorqueModel, q: Array, qd: Array, qdd: Array, tau: Array, t: Array | None = None
+    model: TorqueModel, q: Array, qd: Array, qdd: Array, tau: Array, t: Array | None = None, fits: bool = True
 ) -> tuple[Finding, ...]:
-    """All findings about samples (n, ...) of one motion, worst first; t (n,): times in seconds."""
+    """All findings about samples (n, ...) of one motion, worst first; t (n,): times in seconds.
+
+    fits: also what only trial fits of the model show.
+    """
     bad = broken_samples(model, q, qd, qdd, tau, t)
     if bad:
         return bad
     arrays = {"q": q, "qd": qd, "qdd": qdd, "tau": tau}
     found = list(_rates(model, arrays, t)) or list(_limits(model, arrays))
-    if not any(f.refused for f in found):
+    if fits and not any(f.refused for f in found):
         found = [*other_readings(model, q, qd, qdd, tau, t is not None and len(t) >= FEW), *found]
     told = (*saturation(model, tau), *still_joints(model, q, qd))
-    return (*found, *told) if found else (*told, *missing_friction(model, q, qd, qdd, tau))
+    return (*found, *told) if found or not fits else (*told, *missing_friction(model, q, qd, qdd, tau))
 
 
 def broken_samples(

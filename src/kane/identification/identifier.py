@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from kane.equations.base_columns import Rotors
 from kane.errors import ConvergenceError, KaneError, MissingExtraError, UnsupportedError
-from kane.identification.checks import broken_samples, check_log, moved, noisy_rates, refuse
+from kane.identification.checks import check_log, moved, refuse
 from kane.identification.consistent import PRIOR, Consistent, consistent_fit, impossible_bodies, nearest_consistent
 from kane.identification.estimate import (
     Estimate,
     Method,
-    chunks_of,
     estimate,
     model_factors,
     require_samples,
     robust_estimate,
 )
-from kane.identification.factors import Factors, chunk_factors, merged, triangle
+from kane.identification.factors import Factors, merged, triangle
 from kane.identification.finding import Finding
-from kane.identification.signals import differentiated, encoder_noise, parallel_filter, sample_time
+from kane.identification.stream import Watch, plain_factors, raw_factors
 from kane.identification.torque_model import Friction, TorqueModel, torque_model
 from kane.identification.write_back import with_parameters
 from kane.mechanism.given import mechanism_of
@@ -112,37 +110,23 @@ class Identifier:
         Positions are filtered without delay below `cutoff` Hz and differentiated.  One filter goes over regressor and
         torques, which are then thinned, so that what is left of the noise is white.
         """
-        model = self.model
-        t, q, tau = (np.asarray(a, dtype=np.float64) for a in (t, q, tau))
-        speeds = None if qd is None else np.asarray(qd, dtype=np.float64)
-        q, first, _, tau = model.checked(q, np.zeros_like(tau) if speeds is None else speeds, np.zeros_like(tau), tau)
-        refuse(broken_samples(model, q, first, first, tau, t), self.accept)
-        motion = differentiated(t, q, tau, cutoff, speeds)
-        found = check_log(model, motion.q, motion.qd, motion.qdd, motion.tau, motion.t)
-        findings = [f if f.sample is None else replace(f, sample=f.sample + motion.trimmed) for f in found]
-        refuse(findings, self.accept)
-        step = sample_time(t)
-        findings += noisy_rates(model, encoder_noise(q, step, cutoff), motion.qdd)
-        W, thin = parallel_filter(model.regressor(motion.q, motion.qd, motion.qdd), motion.tau, step, cutoff)
-        require_samples(model, len(W))
-        return self._learn(findings, merged(chunk_factors(*c) for c in chunks_of(W, thin)), None, True)
+        return self.fit_raw_chunks([(t, q, tau, qd)], cutoff)
 
-    def fit_chunks(self, chunks: Iterable[tuple[Any, Any, Any, Any]]) -> Identifier:
-        """Estimate from chunks (q, qd, qdd, tau) that follow each other; memory does not grow with their number."""
-        model = self.model
-        findings: list[Finding] = []
+    def fit_chunks(self, chunks: Iterable[Sequence[Any]]) -> Identifier:
+        """Estimate from chunks (q, qd, qdd, tau) or (q, qd, qdd, tau, t) that follow each other.
 
-        def factors() -> Iterable[Factors]:
-            for chunk in chunks:
-                q, qd, qdd, tau = model.checked(*chunk)
-                refuse(broken_samples(model, q, qd, qdd, tau), self.accept)
-                if not findings:
-                    findings.extend(check_log(model, q, qd, qdd, tau) or [Finding("range", "")])
-                    refuse(findings, self.accept)
-                for part in chunks_of(q, qd, qdd, tau, blocks=1):
-                    yield chunk_factors(model.regressor(*part[:3]), part[3])
+        Memory does not grow with their number.
+        """
+        watch = Watch(self.model, self.accept)
+        factors = merged(plain_factors(self.model, chunks, watch))
+        return self.fit_factors(factors, watch.findings())
 
-        return self.fit_factors(merged(factors()), [f for f in findings if f.text and f.kind != "still"])
+    def fit_raw_chunks(self, chunks: Iterable[tuple[Any, Any, Any, Any]], cutoff: float) -> Identifier:
+        """Estimate as fit_raw does from chunks (t, q, tau, qd or None) that follow each other."""
+        watch = Watch(self.model, self.accept)
+        factors = merged(raw_factors(self.model, chunks, cutoff, watch))
+        require_samples(self.model, factors.total)
+        return self._learn(watch.findings(), factors, None, True)
 
     def fit_factors(self, factors: Factors, findings: Sequence[Finding] = ()) -> Identifier:
         """Estimate from factors made elsewhere (other processes or machines) for this model."""

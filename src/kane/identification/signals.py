@@ -29,8 +29,11 @@ class Motion:
     trimmed: int = 0
 
 
-def sample_time(t: Array) -> float:
-    """The step of an even sampling.  Raises InputError when steps differ by more than half of their median."""
+def sample_time(t: Array, first: int = 0) -> float:
+    """The step of an even sampling; first: number of its first sample.
+
+    Raises InputError when steps differ by more than half of their median.
+    """
     steps = np.diff(np.asarray(t, dtype=np.float64))
     if len(steps) < 3:
         raise InputError(f"{len(t)} samples are too few to filter.", name="t", value=len(t), remedy="Record more.")
@@ -39,8 +42,8 @@ def sample_time(t: Array) -> float:
     if len(far):
         i = int(far[0])
         raise InputError(
-            f"The step of time is {steps[i]:.6g} s at sample {i}, elsewhere {step:.6g} s: samples missing?", name="t",
-            value=i, remedy="Resample with signals.resampled, or split the log there.",
+            f"The step of time is {steps[i]:.6g} s at sample {i + first}, elsewhere {step:.6g} s: samples missing?",
+            name="t", value=i + first, remedy="Resample with signals.resampled, or split the log there.",
         )  # fmt: skip
     return step
 
