@@ -3,7 +3,8 @@
 `@batch(n, pointers, batch_strides, element_strides, c)`: one entry an array, inputs before outputs, strides in bytes.
 States go through in blocks.  Where neighbouring states are neighbours in memory (columns) the kernel reads and writes
 in place, unless columns are a multiple of 2 KiB apart, whose lines push each other out of the cache; otherwise a block
-is transposed or copied through a scratch that stays in the first-level cache.  Lanes beyond the last state repeat it.
+is transposed or copied through a scratch.  It stays in the first-level cache, where columns are written in the second:
+long pieces of them are worth more.  Lanes beyond the last state repeat it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from kane.graph.program import Program
 from kane.native.text import Type
 from kane.native.transpose import chunk_of, move_functions
 
-SCRATCH = 24 * 1024  # bytes of a block
+SCRATCH, SCRATCH_COLUMNS = 24 * 1024, 96 * 1024  # bytes of a block, and of one whose results go to columns
 LONGEST = 64  # states of a block at most
 FEW_READ, FEW_WRITTEN = 4, 8  # columns of an array that do not push each other out whatever their distance
 CONFLICT = 2048  # bytes; columns at multiples of it share few sets of a cache
@@ -23,20 +24,26 @@ def batch_function(program: Program, t: Type) -> str:
     inputs = [(f"in{i}", a.size) for i, a in enumerate(program.inputs) if a.kind == "state"]
     outputs = [(f"out{i}", len(o.refs)) for i, o in enumerate(program.outputs)]
     arrays = inputs + outputs
-    block = _block(t, sum(size for _, size in arrays))
-    step = block * t.scalar_bytes
+    elements = sum(size for _, size in arrays)
+    short, long = (_block(t, elements, room) for room in (SCRATCH, SCRATCH_COLUMNS))
     lines: list[str] = []
     for n, (name, size) in enumerate(arrays):
-        lines += _argument(t, n, name, size, step)
+        lines += _argument(t, n, name, size, long * t.scalar_bytes)
+    columns = "true"
+    for name, _ in outputs:
+        lines.append(f"%{name}_all = and i1 {columns}, %{name}_unit")
+        columns = f"%{name}_all"
     lines += [
+        f"%block = select i1 {columns}, i64 {long}, i64 {short}",
+        f"%step = mul i64 %block, {t.scalar_bytes}",
         "%some = icmp sgt i64 %n, 0",
         "br i1 %some, label %loop, label %end",
         "loop:",
         "%i = phi i64 [0, %start], [%next, %latch]",
         "%left = sub i64 %n, %i",
         f"%whole = icmp sge i64 %left, {t.lanes}",  # else the last states, fewer than a vector
-        f"%long = icmp sge i64 %left, {block}",
-        f"%most = select i1 %long, i64 {block}, i64 %left",
+        "%long = icmp sge i64 %left, %block",
+        "%most = select i1 %long, i64 %block, i64 %left",
         f"%even = and i64 %most, {-t.lanes}",
         "%count = select i1 %whole, i64 %even, i64 %left",
         f"%vectors = sdiv i64 %even, {t.lanes}",
@@ -45,9 +52,9 @@ def batch_function(program: Program, t: Type) -> str:
         f"%length = mul i64 %groups, {t.bytes}",
     ]
     for name, _ in arrays:
-        lines += _place(name, step)
+        lines += _place(name)
     for name, size in inputs:
-        lines += _move(t, name, size, step, "pack")
+        lines += _move(t, name, size, "pack")
     before = f"{inputs[-1][0]}_ready" if inputs else "loop"
     lines += ["br label %kernel", "kernel:", f"%g = phi i64 [0, %{before}], [%g1, %kernel]"]
     lines.append(f"%g_at = mul i64 %g, {t.bytes}")
@@ -60,7 +67,7 @@ def batch_function(program: Program, t: Type) -> str:
         "given:",
     ]
     for name, size in outputs:
-        lines += _move(t, name, size, step, "unpack")
+        lines += _move(t, name, size, "unpack")
     lines += [
         "br label %latch",
         "latch:",
@@ -75,17 +82,17 @@ def batch_function(program: Program, t: Type) -> str:
     return "\n".join([moves, head, "start:", *("  " + line for line in lines), "}", ""])
 
 
-def _block(t: Type, elements: int) -> int:
+def _block(t: Type, elements: int, room: int) -> int:
     """States of a block: a power of two whose scratch fits."""
-    fitting = SCRATCH // (max(elements, 1) * t.scalar_bytes)
+    fitting = room // (max(elements, 1) * t.scalar_bytes)
     return max(t.lanes, min(LONGEST, 1 << max(fitting, 1).bit_length() - 1))
 
 
-def _argument(t: Type, n: int, name: str, size: int, step: int) -> list[str]:
+def _argument(t: Type, n: int, name: str, size: int, longest: int) -> list[str]:
     """Scratch, address and strides of array n, and whether it can be used in place."""
     few = FEW_READ if name.startswith("in") else FEW_WRITTEN
     return [
-        f"%{name}_buffer = alloca i8, i64 {max(size, 1) * step}, align 64",
+        f"%{name}_buffer = alloca i8, i64 {max(size, 1) * longest}, align 64",
         f"%{name}_p = getelementptr i8, ptr %pointers, i64 {8 * n}",
         f"%{name}_b = getelementptr i8, ptr %batch_strides, i64 {8 * n}",
         f"%{name}_e = getelementptr i8, ptr %element_strides, i64 {8 * n}",
@@ -99,7 +106,7 @@ def _argument(t: Type, n: int, name: str, size: int, step: int) -> list[str]:
     ]
 
 
-def _place(name: str, step: int) -> list[str]:
+def _place(name: str) -> list[str]:
     """Where the kernel finds the block's first state: in place or in the scratch."""
     return [
         f"%{name}_offset = mul i64 %i, %{name}_bs",
@@ -107,17 +114,17 @@ def _place(name: str, step: int) -> list[str]:
         f"%{name}_direct = and i1 %whole, %{name}_good",
         f"%{name}_column = and i1 %whole, %{name}_unit",
         f"%{name}_at = select i1 %{name}_direct, ptr %{name}_here, ptr %{name}_buffer",
-        f"%{name}_step = select i1 %{name}_direct, i64 %{name}_es, i64 {step}",
+        f"%{name}_step = select i1 %{name}_direct, i64 %{name}_es, i64 %step",
     ]
 
 
-def _move(t: Type, name: str, size: int, step: int, what: str) -> list[str]:
+def _move(t: Type, name: str, size: int, what: str) -> list[str]:
     """Fill the scratch of an input, or empty that of an output, where it is not used in place."""
     if not size:
         return [f"br label %{name}_ready", f"{name}_ready:"]
-    array, buffer = f"ptr %{name}_here, i64 %{name}_es", f"ptr %{name}_buffer, i64 {step}"
+    array, buffer = f"ptr %{name}_here, i64 %{name}_es", f"ptr %{name}_buffer, i64 %step"
     first, second = (array, buffer) if what == "pack" else (buffer, array)
-    steps = f"i64 %{name}_bs, i64 %{name}_es, i64 {size}, i64 %m, i64 {step}"
+    steps = f"i64 %{name}_bs, i64 %{name}_es, i64 {size}, i64 %m, i64 %step"
     return [
         f"br i1 %{name}_direct, label %{name}_ready, label %{name}_move",
         f"{name}_move:",
