@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from kane.errors import FormatError, MissingExtraError, UnknownNameError
+from kane.errors import FormatError, KaneError, MissingExtraError, UnknownNameError
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Name = str | Sequence[str]
@@ -78,10 +78,28 @@ def iter_log(path: str | Path, joints: Sequence[Name], rows: int = CHUNK) -> Ite
         raise FormatError("The log does not exist.", file=str(path), remedy="Check the path.")
     names = tuple((j,) if isinstance(j, str) else tuple(j) for j in joints)
     start = 0
-    for columns in reader(path, rows):
+    for columns in _guarded(path, reader(path, rows)):
         log = _arranged(columns, names, str(path), start)
         start += len(log)
         yield log
+
+
+def _guarded(path: Path, chunks: Iterator[Mapping[str, Array]]) -> Iterator[Mapping[str, Array]]:
+    """The chunks; what a library says about a broken file as a FormatError."""
+    while True:
+        try:
+            columns = next(chunks, None)
+        except KaneError:
+            raise
+        except Exception as error:  # every library has errors of its own
+            text = " ".join(str(error).split())
+            raise FormatError(
+                f"The log cannot be read ({type(error).__name__}: {text}).", file=str(path),
+                remedy="Is the file whole, and of the type that its name says?",
+            ) from error  # fmt: skip
+        if columns is None:
+            return
+        yield columns
 
 
 # columns to arrays
@@ -101,7 +119,7 @@ def _arranged(columns: Mapping[str, Array], names: tuple[tuple[str, ...], ...], 
                 )  # fmt: skip
             arrays[kind] = np.asarray(whole, dtype=np.float64)
             continue
-        found = [_column(columns, words, several, k) for k, several in enumerate(names)]
+        found = [_column(columns, words, several, k, len(names) == 1) for k, several in enumerate(names)]
         missing = [j for j, f in zip(joints, found, strict=True) if f is None]
         if len(missing) == len(joints):
             arrays[kind] = None
@@ -122,9 +140,13 @@ def _arranged(columns: Mapping[str, Array], names: tuple[tuple[str, ...], ...], 
     return Log(joints, t, arrays["q"], arrays["qd"], arrays["qdd"], arrays["tau"], source, start)
 
 
-def _column(columns: Mapping[str, Array], words: Sequence[str], joint: Sequence[str], number: int) -> str | None:
-    """The column of a quantity of a joint: by one of its names, else by its number (1, 2, ...)."""
+def _column(
+    columns: Mapping[str, Array], words: Sequence[str], joint: Sequence[str], number: int, single: bool
+) -> str | None:
+    """The column of a quantity of a joint: by one of its names, else by its number (1, 2, ...); alone if single."""
     plain = {_plain(name): name for name in columns}
+    if single and (alone := next((plain[word] for word in words if word in plain), None)):
+        return alone
     keys = [_plain(name) for name in joint]
     keys += [key[1:] for key in keys if re.fullmatch(r"q\d+", key)]  # coordinates named q1, q2, ...
     for key in keys:
@@ -241,8 +263,7 @@ def _bag(path: Path, rows: int) -> Chunks:
         from rosbags.typesys import Stores, get_typestore
     except ImportError as error:
         raise _missing("rosbags") from error
-    folder = path if path.is_dir() else path.parent
-    with AnyReader([folder], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
+    with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
         topics = [c for c in reader.connections if c.msgtype.endswith("JointState")]
         if not topics:
             raise FormatError("The bag has no JointState messages.", file=str(path), remedy="Record /joint_states.")
