@@ -5,7 +5,8 @@ side (recursion.py, parallel.py), then arithmetic (kane.rewrite); every result i
 price is operations by the counting rule: targets and processors are not known here.
 """
 
-from kane.search.optimise import Effort, Saved, Searched, check_effort, optimise
+from kane.search.local import Saved
+from kane.search.optimise import Effort, Searched, check_effort, optimise
 from kane.search.origins import Traced, trace
 from kane.search.sources import Sources, find_sources
 from kane.search.table import MethodTable, Row, method_table, unshared

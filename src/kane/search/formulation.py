@@ -6,13 +6,13 @@ import itertools
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import exp
+from math import exp, inf
 
 from kane.equations.derive import DIVISION
 from kane.equations.inertial import BodyInertia
 from kane.equations.system import System
 from kane.graph.arena import STATE, Graph, Ref
-from kane.kinematics.motion import Kinematics
+from kane.kinematics.motion import Kinematics, frame_motions
 from kane.kinematics.tree import ROOT
 from kane.kinematics.vectors import INDEX
 from kane.rewrite.alternatives import copied, needed
@@ -23,7 +23,7 @@ from kane.search.spin import may_spin
 
 # operations that a parameter of a body costs where nothing is zero: (mass, first moment, J_ii, J_ij)
 WEIGHTS = (6, 10, 4, 7)
-HEAT = 4.0  # operations that the wandering search may lose at first
+HEAT = 2.0  # operations that the wandering search may lose at first
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +59,44 @@ class Formulation:
         return replace(self, splits=tuple(sorted((*kept, (node, split)), key=lambda item: item[0])))
 
 
+Price = Callable[[Formulation], float]
+
+
 def formulated(base: System, formulation: Formulation, fresh: bool = True) -> System | None:
     """The system in this formulation; None where its splits have no solution.
 
     base: as derived; `fresh`: in a copy of its graph, else in its graph.
     """
-    system = slide_origins(_copied(base) if fresh else base, {})
+    return _regrouped(_slid(_copied(base) if fresh else base, formulation), formulation)
+
+
+def pricing(base: System, build: Callable[[System, Formulation], Sequence[Ref]]) -> Price:
+    """The operations of what `build` gives in a formulation; motions are derived once for each choice of origins."""
+    placed: dict[tuple[tuple[int, int], ...], System] = {}
+
+    def price(formulation: Formulation) -> float:
+        known = placed.get(formulation.slides)
+        if known is None:
+            known = placed[formulation.slides] = _slid(_copied(base), formulation)
+            symbols = known.k.symbols
+            frame_motions(known.k, symbols.u, symbols.udot, known.gravity)
+        trial = _regrouped(_copied(known), formulation)
+        return inf if trial is None else operations(trial.g, build(trial, formulation))
+
+    return price
+
+
+def _slid(system: System, formulation: Formulation) -> System:
+    """The system with its origins slid, in its graph."""
+    system = slide_origins(system, {})
     for node, which in formulation.slides:
         amounts = slides(system.k, node)
         if which < len(amounts):
             system = slide_origins(system, {node: amounts[which]})
+    return system
+
+
+def _regrouped(system: System, formulation: Formulation) -> System | None:
     bodies = regroup_with(system.k, system.plain, dict(formulation.splits))
     return None if bodies is None else replace(system, bodies=tuple(bodies))
 
@@ -127,9 +155,6 @@ def shortlist(
         seen.add(key)
         found.append((sum(body_weight(k, index, bodies[index]) for index in pair), number, split))
     return [split for _, _, split in sorted(found, key=lambda item: item[:2])[:size]]
-
-
-Price = Callable[[Formulation], float]
 
 
 def descend(system: System, price: Price, shortlist_size: int, sweeps: int = 1) -> Formulation:
@@ -203,12 +228,7 @@ def _improved(
 
 def _placed(system: System, formulation: Formulation) -> System:
     """The system with its origins slid, in a graph of its own."""
-    placed = slide_origins(_copied(system), {})
-    for node, which in formulation.slides:
-        amounts = slides(placed.k, node)
-        if which < len(amounts):
-            placed = slide_origins(placed, {node: amounts[which]})
-    return placed
+    return _slid(_copied(system), formulation)
 
 
 def _choices(system: System, formulation: Formulation, node: int) -> int:
@@ -217,25 +237,41 @@ def _choices(system: System, formulation: Formulation, node: int) -> int:
 
 def wander(system: System, price: Price, start: Formulation, steps: int, seed: int) -> Formulation:
     """Simulated annealing over formulations: single changes of form, split and origin; the cheapest one seen."""
+    return wandered(system, price, start, steps, seed)[0]
+
+
+def wandered(system: System, price: Price, start: Formulation, steps: int, seed: int) -> list[Formulation]:
+    """All formulations that the annealing saw, cheapest first."""
     chance = random.Random(seed)
-    nodes, splits = len(system.k.motions), list(candidates())
-    now = best = start
-    cost = least = price(start)
+    splits = [_options(system, start, node) for node in range(len(system.k.motions) if steps else 0)]
+    known = {start: price(start)}
+    now = start
     for step in range(steps):
-        trial = _changed(system, now, chance.randrange(nodes), splits, chance)
-        if trial == now:
-            continue
-        new = price(trial)
+        trial = _changed(system, now, chance.randrange(len(splits)), splits, chance)
+        if trial not in known:
+            known[trial] = price(trial)
         heat = HEAT * (1 - step / steps)
-        if new <= cost or chance.random() < exp((cost - new) / heat):
-            now, cost = trial, new
-            if cost < least:
-                best, least = now, cost
-    return best
+        if known[trial] <= known[now] or chance.random() < exp((known[now] - known[trial]) / heat):
+            now = trial
+    return sorted(known, key=lambda formulation: known[formulation])
+
+
+def _options(system: System, formulation: Formulation, node: int) -> list[Split]:
+    """The splits of a node that have a solution, one for each different outcome."""
+    found: dict[tuple[Ref, ...], Split] = {}
+    if system.k.motions[node].kind == "turn":
+        chosen, placed = dict(formulation.splits), _placed(system, formulation)
+        for split in candidates():
+            bodies = regroup_with(placed.k, placed.plain, chosen | {node: split}, stop=node)
+            if bodies is not None:
+                parent = system.k.tree.nodes[node].parent
+                pair = [bodies[node]] if parent == ROOT else [bodies[node], bodies[parent]]
+                found.setdefault(tuple(ref for body in pair for ref in body.refs()), split)
+    return list(found.values())
 
 
 def _changed(
-    system: System, old: Formulation, node: int, splits: Sequence[Split], chance: random.Random
+    system: System, old: Formulation, node: int, splits: Sequence[Sequence[Split]], chance: random.Random
 ) -> Formulation:
     kind = chance.random()
     if kind > 0.95:
@@ -249,7 +285,8 @@ def _changed(
         choices = _choices(system, old, node)
         return replace(old, slides=(*old.slides, (node, chance.randrange(choices)))) if choices else old
     trial = old.with_form(node, FORMS[chance.randrange(len(FORMS))]) if kind < 0.55 else old
-    return trial.with_split(node, splits[chance.randrange(len(splits))]) if kind > 0.4 else trial
+    options = splits[node]
+    return trial.with_split(node, options[chance.randrange(len(options))]) if kind > 0.4 and options else trial
 
 
 def operations(graph: Graph, refs: Sequence[Ref]) -> int:

@@ -243,25 +243,36 @@ def _explicit(graph: Graph, twin: Mechanism) -> None:
 
 
 def _complete(numbers: dict[Fraction, Names], used: Sequence[Fraction]) -> None:
-    """Numbers of the program that are a sum, a difference, a product or a quotient of two known ones."""
+    """Numbers of the program that later passes made of two known ones, or of one known one and two of the program's."""
     numbers.setdefault(Fraction(2), NONE)
-    missing = [value for value in used if value not in numbers]
-    progress = True
-    while missing and progress:
-        progress = False
-        for value in missing:
-            pair = next(_pairs(value, numbers), None)
-            if pair is not None:
-                numbers[value] = numbers[pair[0]] | numbers[pair[1]]
-                progress = True
-        missing = [value for value in missing if value not in numbers]
+    wide: Mapping[Fraction, Names] = numbers
+    for _ in range(2):
+        missing = [value for value in used if value not in numbers]
+        for value in (*missing, *missing):  # some are made of others
+            found = next(_splits(value, numbers, wide), None)
+            if found is not None:
+                numbers[value] = found
+        if all(value in numbers for value in missing):
+            return
+        wide = _combined([value for value in used if value in numbers], numbers)
 
 
-def _pairs(value: Fraction, numbers: Mapping[Fraction, Names]) -> Iterator[tuple[Fraction, Fraction]]:
-    for a in numbers:
+def _splits(value: Fraction, first: Mapping[Fraction, Names], second: Mapping[Fraction, Names]) -> Iterator[Names]:
+    """Names behind a number that is a sum, a difference, a product or a quotient of one of each."""
+    for a, names in first.items():
         for b in (abs(value - a), value + a, *((value / a, value * a, a / value) if a else ())):
-            if b in numbers:
-                yield a, b
+            if b in second:
+                yield names | second[b]
+
+
+def _combined(values: Sequence[Fraction], numbers: Mapping[Fraction, Names]) -> dict[Fraction, Names]:
+    """Sums, differences, products and quotients of two numbers."""
+    made: dict[Fraction, Names] = {}
+    for k, a in enumerate(values):
+        for b in values[k:]:
+            for c in (a * b, a + b, abs(a - b), *((a / b, b / a) if a and b else ())):
+                made.setdefault(c, numbers[a] | numbers[b])
+    return made
 
 
 def _bodies(mechanism: Mechanism, names: Names) -> dict[str, tuple[str, ...]]:

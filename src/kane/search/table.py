@@ -14,7 +14,8 @@ from kane.explicit.program import TASKS as EXPLICIT_TASKS
 from kane.explicit.program import program as explicit_program
 from kane.graph.program import OperationCounts, Program
 from kane.mechanism.model import Mechanism
-from kane.search.optimise import Effort, Saved, Searched, check_effort, optimise
+from kane.search.local import Saved
+from kane.search.optimise import Effort, Searched, check_effort, optimise
 
 EXPLICIT_TERMS = 250  # terms of the mass matrix up to which explicit inverse dynamics are factored (seconds)
 
