@@ -67,11 +67,34 @@ def lines() -> list[Line]:
     if file is not None:
         humanoid = kane.load(file, base="floating", nonphysical="accept")
         found += [
-            ("talos: URDF read", least(lambda: read_urdf(file)), 0.06),
+            ("talos: URDF read", least(lambda: read_urdf(file), 5), 0.03),
             ("talos: inverse dynamics derived", least(lambda: derived(humanoid.mechanism), 2), 1.0),
             ("talos: ready to call", least(ready(humanoid), 2), 2.0),
         ]
+    found += [
+        (f"{path.name}: {what} of {path.stat().st_size // 1000} kB read", least(reading(path), 5), 0.2)
+        for what, path in largest()
+    ]
     return found
+
+
+def reading(path: Path) -> Callable[[], object]:
+    from kane.formats import read
+
+    return lambda: read(path, constraints="ignore")
+
+
+def largest() -> list[tuple[str, Path]]:
+    """The largest URDF and MJCF files that are read of the wheels that are installed (make sweep installs more)."""
+    sys.path.append(str(Path(__file__).parents[1] / "tests"))
+    try:
+        from robot_files import REFUSED, urdf_files, wheel_files
+    except ImportError:
+        return []
+    urdf = [path for name, path in urdf_files().items() if name not in REFUSED]
+    dog = wheel_files(".xml", b"<mujoco").get("dm_control/suite/dog.xml")  # its inertia from 100 meshes, by MuJoCo
+    found = [("URDF", max(urdf, key=lambda path: (path.stat().st_size, str(path))))] if urdf else []
+    return found + ([] if dog is None else [("MJCF", dog)])
 
 
 def talos() -> Path | None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from kane.api.robot import Robot
 
 SCHEMA = 1
+_ORDER = ("nonphysical", "repaired", "ignored", "defaulted", "snapped", "lumped")  # what matters most first
 
 
 def header(robot: Robot, command: str) -> dict[str, Any]:
@@ -41,6 +42,28 @@ def import_notes(robot: Robot) -> dict[str, list[str]]:
     return {kind: [note.text for note in robot.report.of(kind)] for kind in kinds}
 
 
+def conventions(robot: Robot) -> list[str]:
+    """What q, u and tau of this robot are."""
+    lines = [
+        "M(q) udot + bias(q, u) = tau, gravity in bias; friction, damping and springs are apart; SI units",
+        "N: axes of the root link; inertia about mass centres; Ixy is the element of the matrix",
+        "coordinates and forces in the order of the moving joints in the description, followers left out",
+    ]
+    for joint in robot.mechanism.joints:
+        if joint.type == "floating":
+            lines.append(
+                f"joint {joint.name!r}: q = x, y, z, quaternion w, x, y, z; u = angular, then linear velocity in axes "
+                f"of {joint.child!r}; tau = torque, then force in these axes"
+            )
+        elif joint.type == "spherical":
+            lines.append(
+                f"joint {joint.name!r}: q = quaternion w, x, y, z; u = angular velocity in axes of {joint.child!r}"
+            )
+        elif joint.type == "planar":
+            lines.append(f"joint {joint.name!r}: q = x, y, angle; u = their rates, in the joint's axes before it moves")
+    return lines
+
+
 def summary(robot: Robot) -> str:
     """The robot on one page: tree, masses, gravity, conventions, notes."""
     gravity = ", ".join(f"{x:g}" for x in robot.gravity)
@@ -51,7 +74,7 @@ def summary(robot: Robot) -> str:
         "",
         *tree_lines(robot.mechanism),
     ]
-    notes = robot.report.notes
+    notes = sorted(robot.report.notes, key=lambda note: _ORDER.index(note.kind) if note.kind in _ORDER else -1)
     if notes:
         lines += ["", *(f"  {note.kind}: {note.text}" for note in notes)]
     return "\n".join(lines)

@@ -12,7 +12,7 @@ from typing import Any
 from kane.api.equations import DEFAULT_TASKS, Equations, derive
 from kane.api.explicit import Abbreviated, Explicit
 from kane.api.robot import Robot
-from kane.api.summary import header, import_notes
+from kane.api.summary import conventions, header, import_notes
 from kane.mechanism.given import mechanism_of
 from kane.mechanism.model import Mechanism
 
@@ -86,18 +86,29 @@ def check_work(robot: Robot, source: str | None, progress: Progress = lambda tex
 
     source: the file, where there is one that other libraries can read.
     """
+    from kane.verification.differences import differences
+    from kane.verification.mjcf_oracle import compare_mjcf
     from kane.verification.oracles import comparable, compare_mujoco, compare_pinocchio
 
     progress("physical laws")
     checks = verification(derive(robot), DEFAULT_TASKS)
-    if source is not None and Path(source).suffix == ".urdf" and robot.coordinate_names:
+    form = robot.report.format if source is not None and robot.coordinate_names else ""
+    if source is not None and form == "mjcf":
+        progress("MuJoCo")
+        equations = derive(robot)
+        functions = {task: equations.program(task) for task in LAW_TASKS[:-1]}
+        checks += [c.as_dict() for c in compare_mjcf(source, robot.mechanism, functions)]
+    elif source is not None and form == "urdf":
         bare = comparable(robot.mechanism)
         equations = derive(bare)
         functions = {task: equations.program(task) for task in LAW_TASKS[:-1]}
         for library, compare in (("pinocchio", compare_pinocchio), ("MuJoCo", compare_mujoco)):
             progress(library)
             checks += [c.as_dict() for c in compare(source, bare, functions)]
-    return {**header(robot, "check"), "import": import_notes(robot), "verification": checks}
+    return {
+        **header(robot, "check"), "import": import_notes(robot), "conventions": conventions(robot),
+        "differences": list(differences(robot.mechanism)) if form else [], "verification": checks,
+    }  # fmt: skip
 
 
 def counts_work(

@@ -39,6 +39,9 @@ def derive_(robot: str, *, out: Path | None = None, effort: str = "low", loading
     return finish(result, loading, show)
 
 
+_TITLES = {"conventions": "Conventions", "differences": "Otherwise in pinocchio and MuJoCo"}
+
+
 @app.command
 def check(robot: str, *, loading: Loading = DEFAULTS) -> int:
     """Import report, physical laws, and comparison with pinocchio and MuJoCo where they are installed."""
@@ -48,6 +51,10 @@ def check(robot: str, *, loading: Loading = DEFAULTS) -> int:
 
     def show(result: dict[str, Any]) -> None:
         out_console.print(summary(model), highlight=False, markup=False)
+        for title in ("conventions", "differences"):
+            if result[title]:
+                lines = "\n".join(f"  {line}" for line in result[title])
+                out_console.print(f"\n{_TITLES[title]}:\n{lines}", highlight=False, markup=False)
         _show_checks(result["verification"])
 
     return finish(result, loading, show)

@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from kane.errors import FormatError
+from kane.formats.hints import with_hints
 from kane.formats.source import Source, content_of
 from kane.formats.urdf import floating, read_urdf
 from kane.formats.xml import parse_xml
@@ -38,17 +39,9 @@ def read(
     and the ROS package of the file.  Raises InputError with file, line, element, value and remedy.
     """
     kind = kind_of(source)  # readers are imported where they are used: starting up is part of the time to an answer
-    if kind == "urdf":
-        return read_urdf(source, base=base, snap=snap, strict=strict)
-    if kind == "xacro":
-        from kane.formats.xacro import read_xacro
-
-        return read_xacro(source, base=base, snap=snap, strict=strict, folders=folders)
-    if kind == "sdf":
-        from kane.formats.sdf import read_sdf
-
-        return read_sdf(source, base=base, snap=snap, strict=strict)
-    if kind == "mjcf":
+    if kind in ("urdf", "xacro", "sdf"):
+        mechanism = _read_xml(kind, source, folders, base=base, snap=snap, strict=strict)
+    elif kind == "mjcf":
         from kane.formats.mjcf import read_mjcf
 
         mechanism = read_mjcf(source, snap=snap, constraints=constraints, folders=folders)
@@ -60,10 +53,22 @@ def read(
         from kane.formats.dh import read_dh
 
         mechanism = read_dh(source, convention=convention, snap=snap)
-    if base == "fixed":
-        return mechanism
-    mechanism, note = floating(mechanism)
-    return replace(mechanism, report=replace(mechanism.report, notes=(*mechanism.report.notes, note)))
+    if base == "floating" and kind in ("mjcf", "toml", "dh"):
+        mechanism, note = floating(mechanism)
+        mechanism = replace(mechanism, report=replace(mechanism.report, notes=(*mechanism.report.notes, note)))
+    return mechanism if kind == "toml" else with_hints(mechanism, snap)
+
+
+def _read_xml(kind: str, source: Source, folders: Iterable[str | os.PathLike[str]], **options: Any) -> Mechanism:
+    if kind == "urdf":
+        return read_urdf(source, **options)
+    if kind == "xacro":
+        from kane.formats.xacro import read_xacro
+
+        return read_xacro(source, folders=folders, **options)
+    from kane.formats.sdf import read_sdf
+
+    return read_sdf(source, **options)
 
 
 def _is_mechanism(text: str) -> bool:

@@ -44,8 +44,9 @@ def read_inertia(reader: Reader, element: Element, owner: str) -> Inertia:
     origin = only(reader, element, "origin", owner)
     if mass_element is None or "value" not in mass_element.attributes:
         reader.repaired(
-            f"{owner} has an <inertial> without mass; 0 is used.", mass_element or element, owner, "Add <mass value>."
-        )
+            f"{owner} has an <inertial> without mass; 0 kg is used{', its moments are kept' if tensor else ''}.",
+            mass_element or element, owner, "Add <mass value>.",
+        )  # fmt: skip
         mass = Fraction(0)
     else:
         mass = numbers.one(mass_element.attributes["value"], mass_element, owner)

@@ -28,7 +28,8 @@ def judge(mechanism: Mechanism, nonphysical: Literal["refuse", "accept"] = "refu
     """
     check_names(mechanism)
     try:
-        return _judged(mechanism, nonphysical)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is told below, link by link
+            return _judged(mechanism, nonphysical)
     except ArithmeticError as error:
         raise NumberError(
             f"A formula of the description has no finite value ({error}).",

@@ -195,15 +195,17 @@ def _followed(mechanism: Mechanism, values: Mapping[str, float]) -> dict[str, tu
 
 def _grounded(mechanism: Mechanism) -> set[str]:
     """Links fixed to the root link: their potential energy is left out."""
-    fixed = {mechanism.root}
+    fixed, loose = {mechanism.root}, set()
     above = {joint.child: joint for joint in mechanism.joints}
     for link in mechanism.links:
         path, at = [], link.name
-        while at in above and not joint_type(above[at]).coordinates(above[at]) and not above[at].moves:
+        while at not in fixed and at not in loose:
             path.append(at)
-            at = above[at].parent
-        if at in fixed:
-            fixed.update(path)
+            if joint_type(above[at]).coordinates(above[at]) or above[at].moves:
+                loose.add(at)
+            else:
+                at = above[at].parent
+        (fixed if at in fixed else loose).update(path)
     return fixed
 
 
