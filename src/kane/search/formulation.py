@@ -235,15 +235,15 @@ def _choices(system: System, formulation: Formulation, node: int) -> int:
     return min(2, len(slides(_placed(system, formulation).k, node)))
 
 
-def wander(system: System, price: Price, start: Formulation, steps: int, seed: int) -> Formulation:
-    """Simulated annealing over formulations: single changes of form, split and origin; the cheapest one seen."""
-    return wandered(system, price, start, steps, seed)[0]
+def wander(
+    system: System, price: Price, start: Formulation, steps: int, seed: int, splits: Sequence[Sequence[Split]] = ()
+) -> list[Formulation]:
+    """Simulated annealing over formulations: single changes of form, split and origin; all it saw, cheapest first.
 
-
-def wandered(system: System, price: Price, start: Formulation, steps: int, seed: int) -> list[Formulation]:
-    """All formulations that the annealing saw, cheapest first."""
+    splits: for each node those to choose from (`options`).
+    """
     chance = random.Random(seed)
-    splits = [_options(system, start, node) for node in range(len(system.k.motions) if steps else 0)]
+    splits = splits or options(system, start)
     known = {start: price(start)}
     now = start
     for step in range(steps):
@@ -256,15 +256,20 @@ def wandered(system: System, price: Price, start: Formulation, steps: int, seed:
     return sorted(known, key=lambda formulation: known[formulation])
 
 
-def _options(system: System, formulation: Formulation, node: int) -> list[Split]:
-    """The splits of a node that have a solution, one for each different outcome."""
+def options(system: System, formulation: Formulation) -> list[list[Split]]:
+    """For each node the splits that have a solution, one for each different outcome."""
+    placed = _placed(system, formulation)
+    return [_options(placed, formulation, node) for node in range(len(system.k.motions))]
+
+
+def _options(placed: System, formulation: Formulation, node: int) -> list[Split]:
     found: dict[tuple[Ref, ...], Split] = {}
-    if system.k.motions[node].kind == "turn":
-        chosen, placed = dict(formulation.splits), _placed(system, formulation)
+    if placed.k.motions[node].kind == "turn":
+        chosen = dict(formulation.splits)
         for split in candidates():
             bodies = regroup_with(placed.k, placed.plain, chosen | {node: split}, stop=node)
             if bodies is not None:
-                parent = system.k.tree.nodes[node].parent
+                parent = placed.k.tree.nodes[node].parent
                 pair = [bodies[node]] if parent == ROOT else [bodies[node], bodies[parent]]
                 found.setdefault(tuple(ref for body in pair for ref in body.refs()), split)
     return list(found.values())
@@ -285,8 +290,8 @@ def _changed(
         choices = _choices(system, old, node)
         return replace(old, slides=(*old.slides, (node, chance.randrange(choices)))) if choices else old
     trial = old.with_form(node, FORMS[chance.randrange(len(FORMS))]) if kind < 0.55 else old
-    options = splits[node]
-    return trial.with_split(node, options[chance.randrange(len(options))]) if kind > 0.4 and options else trial
+    known = splits[node]
+    return trial.with_split(node, known[chance.randrange(len(known))]) if kind > 0.4 and known else trial
 
 
 def operations(graph: Graph, refs: Sequence[Ref]) -> int:

@@ -125,25 +125,26 @@ class LocalSearch:
         steps = min(self.budget.steps * len(selection.way), self.budget.most)
         anneal(selection, self.seed, steps, self.budget.heat)
         found = found.better(self.task, "all forms side by side", written(graph, found.program, outputs, selection.way))
-        found = self._rounds(found, graph, outputs, selection, steps)
+        fewer = (len(selection.way) > self.budget.largest // 2) + (len(selection.way) > self.budget.recursion)
+        found = self._rounds(found, graph, outputs, selection, steps, self.budget.rounds - fewer)
         for _ in range(self.budget.units if len(selection.way) <= self.budget.recursion else 0):
             measured = found.better(self.task, UNITS, rescale(found.program))
             graph = Alternatives()
             outputs = load(measured.program, graph)
             selection = Selection(graph, [ref for refs in outputs for ref in refs], {})
-            again = self._rounds(measured, graph, outputs, selection, steps)
+            again = self._rounds(measured, graph, outputs, selection, steps, self.budget.rounds - 1)
             if again is found:
                 break
             found = again
         return found
 
     def _rounds(
-        self, found: Found, graph: Alternatives, outputs: list[list[Ref]], selection: Selection, steps: int
-    ) -> Found:
+        self, found: Found, graph: Alternatives, outputs: list[list[Ref]], selection: Selection, steps: int,
+        rounds: int,
+    ) -> Found:  # fmt: skip
         """Other ways for the values in use, and local search over them."""
-        fewer = (len(selection.way) > self.budget.largest // 2) + (len(selection.way) > self.budget.recursion)
         doubles = Doubles(graph)
-        for number in range(self.budget.rounds - fewer):
+        for number in range(rounds):
             if len(selection.way) <= self.budget.largest:
                 ask_by_rules(graph, selection.way)
             used = selection.in_use()

@@ -21,7 +21,7 @@ from kane.graph.evaluate import equal
 from kane.graph.program import Program
 from kane.mechanism.model import Mechanism
 from kane.search.agree import agree
-from kane.search.formulation import Formulation, Price, descend, formulated, pricing, quick, wandered
+from kane.search.formulation import Formulation, Price, descend, formulated, options, pricing, quick, wander
 from kane.search.local import Budget, Found, LocalSearch, Saved
 from kane.search.speeds import find_runs
 from kane.search.tasks import BUILDS, DERIVATIVES, serves
@@ -45,7 +45,7 @@ class Searched:
 
 BUDGETS: dict[str, Budget] = {
     "low": Budget(0, 0, 0, 0, 0, 0, 0, 0.0, 0, 0, 600, 0, 0),
-    "normal": Budget(2, 1, 3, 700, 230_000, 50, 3, 0.3, 1, 900, 1500, 18_000, 2),
+    "normal": Budget(2, 0, 3, 800, 240_000, 50, 3, 0.3, 1, 900, 1500, 18_000, 2),
     "high": Budget(6, 2, 8, 4000, 3_000_000, 150, 5, 0.35, 3, 2500, 6000, 400_000, 4),
 }
 
@@ -145,8 +145,9 @@ class _Search:
         best = descend(system, price, self.budget.shortlist, self.budget.sweeps)
         steps = min(self.budget.wander, self.budget.work // max(operations, 1))
         found: dict[Formulation, None] = {}
+        splits = options(system, best) if steps else ()
         for chain in range(self.budget.chains if steps else 0):
-            seen = wandered(system, price, best, steps, 100 * self.seed + chain)
+            seen = wander(system, price, best, steps, 100 * self.seed + chain, splits)
             found |= dict.fromkeys(seen[: KEPT * SPACED : SPACED])
         return list(found) or [best]
 

@@ -243,18 +243,19 @@ def _explicit(graph: Graph, twin: Mechanism) -> None:
 
 
 def _complete(numbers: dict[Fraction, Names], used: Sequence[Fraction]) -> None:
-    """Numbers of the program that later passes made of two known ones, or of one known one and two of the program's."""
+    """Numbers of the program that later passes made of two, three or four known ones."""
     numbers.setdefault(Fraction(2), NONE)
-    wide: Mapping[Fraction, Names] = numbers
-    for _ in range(2):
+    first: Mapping[Fraction, Names] = numbers
+    second: Mapping[Fraction, Names] = numbers
+    for _ in range(3):
         missing = [value for value in used if value not in numbers]
         for value in (*missing, *missing):  # some are made of others
-            found = next(_splits(value, numbers, wide), None)
+            found = next(_splits(value, first, second), None)
             if found is not None:
                 numbers[value] = found
         if all(value in numbers for value in missing):
             return
-        wide = _combined([value for value in used if value in numbers], numbers)
+        first, second = second, _combined([value for value in used if value in numbers], numbers)
 
 
 def _splits(value: Fraction, first: Mapping[Fraction, Names], second: Mapping[Fraction, Names]) -> Iterator[Names]:
