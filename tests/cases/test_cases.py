@@ -14,6 +14,7 @@ import pytest
 import kane
 from kane.errors import InertiaError, InputError, MasslessJointError, TopologyError
 from kane.formats import read_rotors
+from kane.graph.program import Program
 from kane.mechanism.inertia import lumped_body
 from kane.verification.witness import bear_witness
 from task_values import value
@@ -278,6 +279,27 @@ def test_coriolis_matrix_of_the_planar_arm() -> None:
     G2 = m2 * r2 * g * np.cos(q.sum())
     G = [(m1 * r1 + m2 * l1) * g * np.cos(q[0]) + G2, G2]
     np.testing.assert_allclose(value(robot.mechanism, "gravity_forces", s), G, rtol=1e-12)
+
+
+def test_vertical_planar_arm_for_identification() -> None:
+    """A quarter turn written in decimals is exact: gravity lies in the plane of motion (SymPyBotics#35)."""
+    robot = load("planar.urdf")
+    assert len(robot.report.of("snapped")) == 1
+    assert robot.report.of("defaulted")[0].name == "base"
+    q, qd, qdd = np.array([0.4, 0.050477]), np.array([0.88, 1.409223]), np.array([-2.116, 1.870123])
+    m, r, J, l, g = 1.0, 0.1, 0.01, 0.4, 9.81
+    c2, c12 = np.cos(q[1]), np.cos(q.sum())
+    far, cross = J + m * r**2, m * l * r * c2
+    M = [[2 * far + m * l**2 + 2 * cross, far + cross], [far + cross, far]]
+    gravity = [g * ((m * r + m * l) * np.cos(q[0]) + m * r * c12), g * m * r * c12]
+    h = m * l * r * np.sin(q[1])
+    tau = np.array(M) @ qdd + [-h * qd[1] * (2 * qd[0] + qd[1]), h * qd[0] ** 2] + gravity
+    check(robot, q.tolist(), qd.tolist(), qdd.tolist(), M, gravity, tau.tolist())
+    assert all(x == 0 or abs(x) > 1e-12 for x in numbers_of(kane.derive(robot).program("inverse_dynamics")))
+
+
+def numbers_of(program: Program) -> list[float]:
+    return [float(v.payload) for v in program.values if v.op == "num"]
 
 
 def test_awkward_names() -> None:
