@@ -15,8 +15,9 @@ from kane.native.transpose import chunk_of, move_functions
 
 SCRATCH, SCRATCH_COLUMNS = 24 * 1024, 96 * 1024  # bytes of a block, and of one whose results go to columns
 LONGEST = 64  # states of a block at most
-FEW_READ, FEW_WRITTEN = 4, 8  # columns of an array that do not push each other out whatever their distance
+FEW, FEW_WRITTEN = 14, 8  # columns in place, of all arrays and of one output, that cost less than their copies
 CONFLICT = 2048  # bytes; columns at multiples of it share few sets of a cache
+CACHE = 1 << 20  # bytes; arrays beyond come from farther than the second-level cache, where copies cost more
 
 
 def batch_function(program: Program, t: Type) -> str:
@@ -24,11 +25,13 @@ def batch_function(program: Program, t: Type) -> str:
     inputs = [(f"in{i}", a.size) for i, a in enumerate(program.inputs) if a.kind == "state"]
     outputs = [(f"out{i}", len(o.refs)) for i, o in enumerate(program.outputs)]
     arrays = inputs + outputs
-    elements = sum(size for _, size in arrays)
+    elements = max(1, sum(size for _, size in arrays))
     short, long = (_block(t, elements, room) for room in (SCRATCH, SCRATCH_COLUMNS))
     lines: list[str] = []
+    anyhow, written = _in_place(inputs, outputs), {name for name, _ in outputs}
     for n, (name, size) in enumerate(arrays):
-        lines += _argument(t, n, name, size, long * t.scalar_bytes)
+        far = CACHE // elements if name not in written else None
+        lines += _argument(t, n, name, size * long * t.scalar_bytes, name in anyhow, far)
     columns = "true"
     for name, _ in outputs:
         lines.append(f"%{name}_all = and i1 {columns}, %{name}_unit")
@@ -88,11 +91,23 @@ def _block(t: Type, elements: int, room: int) -> int:
     return max(t.lanes, min(LONGEST, 1 << max(fitting, 1).bit_length() - 1))
 
 
-def _argument(t: Type, n: int, name: str, size: int, longest: int) -> list[str]:
-    """Scratch, address and strides of array n, and whether it can be used in place."""
-    few = FEW_READ if name.startswith("in") else FEW_WRITTEN
+def _in_place(inputs: list[tuple[str, int]], outputs: list[tuple[str, int]]) -> set[str]:
+    """Arrays whose columns are used in place at any distance: outputs first, inputs in their order."""
+    chosen, columns = set(), 0
+    for name, size in [*((n, size) for n, size in outputs if size <= FEW_WRITTEN), *inputs]:
+        if columns + size <= FEW:
+            chosen.add(name)
+            columns += size
+    return chosen
+
+
+def _argument(t: Type, n: int, name: str, room: int, anyhow: bool, far: int | None) -> list[str]:
+    """Scratch, address and strides of array n, and whether it can be used in place.
+
+    anyhow: at any distance of its columns; far: at distances of more bytes than this.
+    """
     return [
-        f"%{name}_buffer = alloca i8, i64 {max(size, 1) * longest}, align 64",
+        f"%{name}_buffer = alloca i8, i64 {max(room, 1)}, align 64",
         f"%{name}_p = getelementptr i8, ptr %pointers, i64 {8 * n}",
         f"%{name}_b = getelementptr i8, ptr %batch_strides, i64 {8 * n}",
         f"%{name}_e = getelementptr i8, ptr %element_strides, i64 {8 * n}",
@@ -101,8 +116,10 @@ def _argument(t: Type, n: int, name: str, size: int, longest: int) -> list[str]:
         f"%{name}_es = load i64, ptr %{name}_e, align 8",
         f"%{name}_unit = icmp eq i64 %{name}_bs, {t.scalar_bytes}",
         f"%{name}_low = and i64 %{name}_es, {CONFLICT - 1}",
-        f"%{name}_apart = icmp ne i64 %{name}_low, {0 if size > few else -1}",
-        f"%{name}_good = and i1 %{name}_unit, %{name}_apart",
+        f"%{name}_apart = icmp ne i64 %{name}_low, {-1 if anyhow else 0}",
+        f"%{name}_far = icmp sgt i64 %{name}_es, {far if far is not None else (1 << 63) - 1}",
+        f"%{name}_either = or i1 %{name}_apart, %{name}_far",
+        f"%{name}_good = and i1 %{name}_unit, %{name}_either",
     ]
 
 
