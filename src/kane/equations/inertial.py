@@ -96,6 +96,7 @@ def node_bodies(k: Kinematics) -> list[BodyInertia]:
 def lump(k: Kinematics, attached: Sequence[Attached]) -> BodyInertia:
     """All bodies attached to one frame as one body: each link takes up those fixed to it, then the frame takes all."""
     g, links = k.graph, {item.link: item for item in attached}
+    inertias = {link.name: link.inertia for link in k.mechanism.links if link.name in links}
     above = {j.child: j.parent for j in k.mechanism.joints if j.child in links and j.parent in links}
     below: dict[str, list[str]] = {}
     for child, parent in above.items():
@@ -103,16 +104,16 @@ def lump(k: Kinematics, attached: Sequence[Attached]) -> BodyInertia:
     carried: dict[str, BodyInertia] = {}  # what is fixed to a link, in its frame, without its own inertia
     body = BodyInertia()
     for name in operands_first([name for name in links if name not in above], lambda name: below.get(name, ())):
-        parent = above.get(name)
-        placement = links[name].placement[0 if parent is None else len(links[parent].placement) :]
-        steps, inertia = k.steps(placement), k.mechanism.link(name).inertia
+        holder = above.get(name)
+        placement = links[name].placement[0 if holder is None else len(links[holder].placement) :]
+        steps, inertia = k.steps(placement), inertias[name]
         whole = carry_out(g, steps, carried.pop(name)) if name in carried else BodyInertia()
         if inertia is not None:
             whole = combine(g, whole, _placed(k, inertia, steps))
-        if parent is None:
+        if holder is None:
             body = combine(g, body, whole)
         else:
-            carried[parent] = combine(g, carried[parent], whole) if parent in carried else whole
+            carried[holder] = combine(g, carried[holder], whole) if holder in carried else whole
     return body
 
 

@@ -8,15 +8,16 @@ output needs is there.  `blocks` cuts the state section into pieces with live-in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from kane.graph.arena import CONSTANT, NUMBER, STATE, Graph, Kind, Ref
 
 Section = Literal["input", "number", "constant", "state"]
 INPUT_OP, NUMBER_OP = "input", "num"
+Item = TypeVar("Item", bound=Hashable)
 
 
 class Instruction(NamedTuple):
@@ -242,10 +243,10 @@ def needed(graph: Graph, roots: Iterable[Ref]) -> list[int]:
     return order
 
 
-def operands_first(roots: Iterable[int], operands: Callable[[int], Iterable[int]]) -> list[int]:
+def operands_first(roots: Iterable[Item], operands: Callable[[Item], Iterable[Item]]) -> list[Item]:
     """Roots and what they need, operands before users, depth first; the last operand given is visited first."""
-    seen: set[int] = set()
-    order: list[int] = []
+    seen: set[Item] = set()
+    order: list[Item] = []
     for root in roots:
         stack = [(root, False)]  # no recursion: chains are deep
         while stack:
