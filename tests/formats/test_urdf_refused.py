@@ -212,9 +212,17 @@ def test_damage_in_the_trees_is_refused_with_the_line() -> None:
 @pytest.mark.parametrize("tag", ["rotorInertia", "mechanicalReduction"])
 @pytest.mark.parametrize("text", ["1,5", "nan", "1e", "", "0x10"])
 def test_damaged_numbers_of_transmissions(tag: str, text: str) -> None:
-    value = f"<{tag}>{text}</{tag}>"
+    value = f"<{tag}>{text}</{tag}>" + ("" if tag == "rotorInertia" else "<rotorInertia>1</rotorInertia>")
     motor = f'<transmission name="t"><joint name="j1"/><actuator name="m">{value}</actuator></transmission>'
     assert refused(two_joints(more=motor), NumberError).line == 7
+
+
+def test_a_damaged_ratio_without_effect_is_listed() -> None:
+    value = "<mechanicalReduction>reduction</mechanicalReduction>"
+    motor = f'<transmission name="t"><joint name="j1"/><actuator name="m">{value}</actuator></transmission>'
+    text = two_joints(more=motor)
+    assert "'reduction'" in read_urdf(text).report.of("repaired")[0].text
+    refused(text, FormatError, strict=True)
 
 
 def test_an_unknown_encoding_of_sixteen_bits() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Literal
 
-from kane.errors import FormatError
+from kane.errors import FormatError, NumberError
 from kane.formats.reading import Reader
 from kane.formats.source import Source, content_of
 from kane.formats.urdf_parts import flatten_mimics, read_joint, read_link
@@ -147,7 +147,14 @@ def _with_rotors(reader: Reader, root: Element, joints: list[Joint]) -> list[Joi
         label = element.attributes.get("name", "")
         ends, actuators = element.all("joint"), element.all("actuator")
         inertia = _value(reader, element, actuators, _ROTOR_TAGS)
-        ratio = _value(reader, element, actuators, _RATIO_TAGS)
+        try:
+            ratio = _value(reader, element, actuators, _RATIO_TAGS)
+        except NumberError as error:
+            if inertia is not None:
+                raise
+            what = f"{error.message} It has no effect without rotor inertia."
+            reader.repaired(what, element, label, "Give a number.")
+            ratio = None
         if len(ends) != 1 or len(actuators) > 1:
             if ends:
                 reader.note(
