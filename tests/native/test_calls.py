@@ -294,9 +294,9 @@ def test_out_of_a_batch_with_matrices(random_program: Make) -> None:
         f(x_, out=np.empty((10, 3, 2)))
 
 
-@pytest.mark.parametrize("n", [255, 256, 257, 768])
+@pytest.mark.parametrize("n", [255, 256, 257, 768, 6144, 6147])
 def test_columns_that_share_cache_sets(random_program: Make, n: int) -> None:
-    """Five and more columns a multiple of 2 KiB apart go through the scratch."""
+    """Columns a multiple of 2 KiB apart go through the scratch, unless few, or far apart as in the last two."""
     program = random_program(2)
     f = compile_program(program)
     arrays = states(program, (n,))
