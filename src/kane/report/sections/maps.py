@@ -49,7 +49,7 @@ def maps(mechanism: Mechanism, derived: Mapping[str, Derived]) -> Maps:
         fixed = held(c, name)
         ranges.append(own if fixed is None else (fixed, fixed))
     moving = [(i, name) for i, (name, place) in enumerate(zip(c.speeds, places, strict=True)) if place is not None]
-    if not moving:
+    if not moving or all(low >= high for low, high in ranges):
         return Maps({}, "No joint moves by one coordinate of its own, so there are no maps to show.")
     axes = _axes(tasks, ranges)
     items = [_of(i, name, tasks, ranges, axes[i]) for i, name in moving[:MOST]]

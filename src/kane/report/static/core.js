@@ -26,7 +26,7 @@ window.kane = { data: {}, parts: {} };
   };
 
   // A part is set up from its data, and again when a served page gets it anew; what it listened to is dropped then.
-  const setups = new Map(), listening = { theme: [], move: [], drop: [] };
+  const setups = new Map(), listening = { theme: [], move: [], print: [], drop: [] };
   let owner = null;
   const owned = (name, f) => (...args) => { const before = owner; owner = name; try { return f(...args); } finally { owner = before; } };
   kane.part = function (name, setup) {
@@ -181,6 +181,7 @@ window.kane = { data: {}, parts: {} };
   let shown = "auto";
   addEventListener("beforeprint", () => {
     kane.finish();
+    kane.tell("print", true);
     shown = root.dataset.theme;
     root.dataset.theme = "light"; // curves and maps are drawn for white paper
     kane.tell("theme");
@@ -188,6 +189,7 @@ window.kane = { data: {}, parts: {} };
       if (!details.classList.contains("long")) { details.open = true; kane.open(details); opened.push(details); }
   });
   addEventListener("afterprint", () => {
+    kane.tell("print", false);
     opened.splice(0).forEach((details) => (details.open = false));
     root.dataset.theme = shown;
     kane.tell("theme");

@@ -66,15 +66,18 @@ kane.part("explicit", function (data) {
   }
   // Elements of the matrix shown
   function shares(name, i, j) { return data.significance[name + "," + i + "," + j]; }
-  function showElements() {
-    const now = data.levels[level], exact = data.levels[0];
-    const shown = now.elements.filter(([name]) => name === matrix);
-    const rows = shown.map(([name, i, j, terms]) => {
+  function rowsOf(which) {
+    return data.levels[level].elements.filter(([name]) => name === which).map(([name, i, j, terms]) => {
       const parts = [el("div", { class: "formula-line", "data-element": plainLabel(name, i, j) }, ...kane.wrapped(label(name, i, j), terms.map(term)))];
       const found = level === 0 && shares(name, i, j);
       if (found && mode === "significance") parts.push(bars(terms, found));
       return el("li", {}, ...parts);
     });
+  }
+  function showElements() {
+    const now = data.levels[level], exact = data.levels[0];
+    const shown = now.elements.filter(([name]) => name === matrix);
+    const rows = rowsOf(matrix);
     const before = exact.elements.filter(([name]) => name === matrix);
     const terms = (list) => list.reduce((n, x) => n + x[3].length, 0);
     const gone = before.length - shown.length;
@@ -86,6 +89,11 @@ kane.part("explicit", function (data) {
     if (!rows.length) holder.append(el("li", { text: "All elements are zero." }));
     mark();
   }
+  // On paper all four matrices are shown one after another.
+  kane.on("print", (on) => {
+    if (!on) { showElements(); return; }
+    holder.replaceChildren(...["A", "B", "C", "g"].flatMap((name) => [el("li", { class: "heading" }, el("strong", { text: document.getElementById("matrix-" + name).textContent })), ...rowsOf(name)]));
+  });
   // Shares of terms run over many decades: the bar is logarithmic, from 1e-6 to 1.
   function bars(terms, found) {
     const order = terms.map((t, k) => [t, found[k]]).filter(([, s]) => s).sort((a, b) => b[1][0] - a[1][0]);

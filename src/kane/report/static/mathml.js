@@ -34,7 +34,10 @@
     let node = mi(base);
     if (dot) node = accent(node, rate ? "¨" : dot);
     else if (rate) node = accent(node, "˙");
-    const of = (mark) => scripts.filter((s) => s[1] === mark).map((s) => letter(s[2].replace(/^\{|\}$/g, "")));
+    const of = (mark) => {
+      const parts = scripts.filter((s) => s[1] === mark).map((s) => letter(s[2].replace(/^\{|\}$/g, "")));
+      return parts.some((p) => /^\p{L}{3,}/u.test(p)) ? [parts.join("_")] : parts; // words: one name
+    };
     const below = (found[2] ? [found[2]] : []).concat(of("_")), above = of("^");
     const list = (parts) => row(...parts.flatMap((p, k) => (k ? [mo(","), mi(p)] : [mi(p)])));
     if (below.length && above.length) node = m("msubsup", node, list(below), list(above));
@@ -144,7 +147,7 @@
     const power = exponent.startsWith("-") ? m("mrow", mo(MINUS), mn(exponent.slice(1))) : mn(exponent.replace("+", ""));
     return m("mrow", mn(digits), mo("⋅"), m("msup", mn("10"), power));
   }
-  const signed = (kane.sum = (terms) => m("mrow", ...terms.flatMap(([sign, node], k) => (k || sign < 0 ? [mo(sign < 0 ? MINUS : "+"), node] : [node]))));
+  const signed = (kane.sum = (terms) => m("mrow", ...terms.map(([sign, node]) => [sign, Array.isArray(node) ? m("mrow", ...node) : node]).flatMap(([sign, node], k) => (k || sign < 0 ? [mo(sign < 0 ? MINUS : "+"), node] : [node]))));
   const startsWithDigit = (node) => { let x = node; while (x.firstElementChild) x = x.firstElementChild; return x.localName === "mn"; };
   // A function name stands a little apart from what is before it.
   const spaced = (sign) => { const node = mo(sign); node.setAttribute("rspace", "0.17em"); return node; };
@@ -154,13 +157,44 @@
   kane.call = (name, argument, plain) => (plain ? m("mrow", name, spaced(APPLY), argument) : m("mrow", name, mo(APPLY), parentheses(argument)));
   // A sum in pieces between which a line may break: one <math> a term.
   kane.wrapped = function (left, terms) {
-    const pieces = terms.map(([sign, node], k) => kane.math(k || sign < 0 ? m("mrow", prefix(sign), node) : node));
+    const pieces = terms.flatMap(([sign, node], k) => {
+      const [first, ...rest] = Array.isArray(node) ? node : [node];
+      return [k || sign < 0 ? m("mrow", prefix(sign), first) : first, ...rest].map((x) => kane.math(x));
+    });
     const head = left ? [kane.math(m("mrow", left, infix("=")))] : [];
     return [...head, ...pieces].flatMap((x, k) => (k ? [" ", x] : [x]));
   };
   const formed = (sign, form) => { const node = mo(sign); node.setAttribute("form", form); return node; };
   const infix = (sign) => formed(sign, "infix");
   const prefix = (sign) => { const node = formed(sign < 0 ? MINUS : "+", "prefix"); node.setAttribute("rspace", "0.22em"); return node; };
+
+  // A long factor in pieces between which a line may break: within the parentheses of its sums.
+  const LONG = 14;
+  const leaves = (t) => ({ sum: () => t.terms.reduce((n, [, x]) => n + leaves(x), 0), minus: () => leaves(t.of), product: () => t.factors.reduce((n, x) => n + leaves(x), 0),
+    quotient: () => Math.max(leaves(t.above), leaves(t.below)), power: () => leaves(t.base), call: () => 1 + leaves(t.args[0]) })[t.op]?.() ?? 1;
+  const bracket = (sign) => { const node = mo(sign); node.setAttribute("stretchy", "false"); return node; };
+  function pieces(t) {
+    if (leaves(t) <= LONG) return [within(t, 1)];
+    if (t.op === "sum") {
+      const parts = t.terms.flatMap(([sign, x], k) => {
+        const [own, inner] = x.op === "minus" ? [-sign, x.of] : [sign, x], [first, ...rest] = pieces(inner);
+        return [k || own < 0 ? m("mrow", prefix(own), first) : first, ...rest];
+      });
+      parts[0] = m("mrow", bracket("("), parts[0]);
+      parts.push(m("mrow", parts.pop(), bracket(")")));
+      return parts;
+    }
+    const at = t.op === "product" ? t.factors.findIndex((x) => x.op === "sum") : -1;
+    if (at < 0) return [within(t, 1)];
+    const parts = pieces(t.factors[at]), before = t.factors.slice(0, at), after = t.factors.slice(at + 1);
+    if (before.length) parts[0] = m("mrow", product(before.map((x) => within(x, 1))), mo(TIMES), parts[0]);
+    if (after.length) parts.push(m("mrow", parts.pop(), mo(TIMES), product(after.map((x) => within(x, 1)))));
+    return parts;
+  }
+
+  const definitions = (where, side) => where.split("; ").map((line) => { const [a, b] = line.split(" = "); return m("mtr", m("mtd", side(a)), m("mtd", mo("=")), m("mtd", side(b))); });
+  // The definitions of a formula's "where", as a table.
+  kane.where = (text, symbols) => m("mtable", ...definitions(text, (x) => tree(kane.parse(x, symbols))));
 
   // A formula as text in MathML; text that is no formula is shown as it is.
   kane.formula = function (text, symbols) {
@@ -170,8 +204,7 @@
       const side = (x) => tree(kane.parse(x, symbols));
       const first = right === undefined ? side(left) : m("mrow", side(left), mo("="), side(right));
       if (!where) return first;
-      const rows = where.split("; ").map((line) => { const [a, b] = line.split(" = "); return m("mtr", m("mtd", side(a)), m("mtd", mo("=")), m("mtd", side(b))); });
-      return m("mtable", m("mtr", m("mtd"), m("mtd"), m("mtd", first)), ...rows);
+      return m("mtable", m("mtr", m("mtd"), m("mtd"), m("mtd", first)), ...definitions(where, side));
     } catch {
       return m("mtext", text);
     }
@@ -182,7 +215,8 @@
     if (text.includes(" where ") || text.includes(" = ")) return null;
     let t;
     try { t = kane.parse(text, symbols); } catch { return null; }
-    return t.op === "sum" ? t.terms.map(([sign, x]) => (x.op === "minus" ? [-sign, within(x.of, 1)] : [sign, within(x, 1)])) : null;
+    if (t.op !== "sum") return leaves(t) > LONG ? [t.op === "minus" ? [-1, pieces(t.of)] : [1, pieces(t)]] : null;
+    return t.terms.map(([sign, x]) => (x.op === "minus" ? [-sign, pieces(x.of)] : [sign, pieces(x)]));
   };
 
   // A vector as signed terms: coefficients with bold basis vectors of frames.
@@ -205,7 +239,9 @@
       if (t.op === "number" && t.text === "1") return [sign, basis];
       const gap = mo(TIMES);
       gap.setAttribute("lspace", "0.14em");
-      return [sign, m("mrow", within(t, 1), gap, basis)];
+      const parts = pieces(t);
+      parts.push(m("mrow", parts.pop(), gap, basis));
+      return [sign, parts];
     });
   };
   // v_P, w_B, alpha_B, a_P, F*_1, with _r for a partial: Greek omega for w.

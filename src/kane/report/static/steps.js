@@ -33,14 +33,21 @@ kane.part("steps", function (data) {
     const end = is === undefined ? [] : [" ", kane.math(kane.m("mrow", kane.m("mo", "="), kane.m("mn", is)))];
     return el("span", { class: "formula-line", "data-equation": true }, ...kane.wrapped(left, terms), ...end);
   }
+  const plain = (head) => (head.n || "").replace(/^w_/, "ω ").replace(/^v_/, "v ") + ": ";
   function formula(terms, text, source) {
+    const at = text.indexOf(" where ");
+    if (at > 0) { // a long formula breaks; what it is made of follows in a table
+      const main = text.slice(0, at).split(" = "), first = formula(kane.terms(main[0], symbols), main[0], "");
+      if (main.length > 1) first.append(" ", kane.math(kane.m("mrow", kane.m("mo", "="), kane.formula(main[1], symbols))));
+      return el("div", {}, first, kane.math(kane.where(text.slice(at + 7), symbols)));
+    }
     const parts = terms ? kane.wrapped(null, terms) : [kane.math(kane.formula(text, symbols))];
     return el("span", { class: "formula-line", "data-text": source || null }, ...parts);
   }
   document.querySelectorAll("details[data-step]").forEach((details) => {
     kane.whenOpened(details, () => {
       const table = data.tables[Number(details.dataset.step)];
-      const body = table.rows.map((row) => el("tr", {}, ...row.map((x, k) => (k ? el("td", {}, cell(x)) : el("th", { scope: "row" }, cell(x))))));
+      const body = table.rows.map((row) => el("tr", {}, ...row.map((x, k) => (k ? el("td", { "data-head": table.wide ? plain(table.headers[k]) : null }, cell(x)) : el("th", { scope: "row" }, cell(x))))));
       const heads = table.headers.some((x) => x) ? [el("thead", {}, el("tr", {}, ...table.headers.map((x) => (x ? el("th", { scope: "col" }, cell(x, true)) : el("td", {})))))] : [];
       details.querySelector(".scroll").append(el("table", { class: "steps" + (table.wide ? " wide" : table.headers.length > 3 ? " even" : "") }, ...heads, el("tbody", {}, ...body)));
     });
