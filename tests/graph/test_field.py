@@ -80,3 +80,10 @@ def test_unit_quaternion(field: Field) -> None:
     point = field.unit_quaternion(("a", "b"))
     assert sum(x * x for x in point) % field.prime == 1
     assert field.unit_quaternion(("a", "c")) != point
+
+
+@pytest.mark.parametrize("name", ["q1", "it's", 'a "b"', "Größe", ""])
+def test_symbols_and_angles_are_hashes(name: str) -> None:
+    for field in FIELDS:
+        assert field.symbol(name) == field.hash("symbol", name)
+        assert field.angle_symbol(name) == field.hash("angle", name) // SMOOTH * SMOOTH
