@@ -1,6 +1,8 @@
 """Whole arms with friction, encoder steps, torque ripple and noise at 1 kHz: small errors, honest deviations."""
 
+import warnings
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +11,10 @@ import pytest
 
 from identification.arms import rough
 from kane.formats.urdf import read_urdf
-from kane.identification.identifier import Identifier
+from kane.identification.identifier import IdentificationWarning, Identifier
 from kane.identification.pseudo import is_physical
+from kane.identification.torque_model import torque_model
+from kane.mechanism.model import Inertia
 from kane.robots import load
 from kane.robots.generated import tree
 
@@ -63,7 +67,7 @@ def test_parameters_are_within_their_deviations(make):
     _, *unseen = motion(model.nv, 55)
     expected = model.torque(*unseen, truth)
     scores = []
-    for seed in range(3):
+    for seed in range(2):
         rng = np.random.default_rng(seed)
         ripple = 0.005 * span * np.sin(6 * gears * q + rng.uniform(0, 6, model.nv))
         tau = clean + ripple + 0.02 * span * rng.normal(size=clean.shape)
@@ -79,3 +83,36 @@ def test_parameters_are_within_their_deviations(make):
     scores = np.abs(scores)
     assert (scores < 3).mean() > 0.95 and (scores < 1).mean() > 0.4
     assert not fit.unknown_
+
+
+def blank(robot):
+    """The robot with the same placeholder for every body, as a description with the right geometry only may have."""
+    small, none = Fraction(1, 100), Fraction(0)
+    same = Inertia(Fraction(1), (Fraction(1, 10), none, none), (small, none, none, small, none, small))
+    return replace(robot, links=tuple(replace(x, inertia=same) if x.inertia else x for x in robot.links))
+
+
+@pytest.mark.parametrize("make,seed", [(puma, 1), (panda, 3), (two_branches, 5)])
+def test_short_noisy_logs_give_impossible_bodies_that_are_named_and_real_ones_instead(make, seed):
+    arm, _ = make()
+    model = torque_model(arm, friction="given")
+    t, q, qd, qdd = (a[::60] for a in motion(model.nv, seed))
+    clean = model.torque(q, qd, qdd, model.prior)
+    noise = 0.1 * np.ptp(clean, axis=0) * np.random.default_rng(seed).normal(size=clean.shape)
+    fit = Identifier(blank(arm), friction="given", method="wls", consistent=True)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit.fit(q, qd, qdd, clean + noise, t)
+    told = next(str(w.message) for w in caught if "no real body has" in str(w.message))
+    assert all(w.category is IdentificationWarning for w in caught)
+    assert fit.impossible_ and all(name in told for name in fit.impossible_)
+    bodies = [name for name in fit.model.base.full if not name.endswith((".Im", ".J"))]
+    assert all(is_physical(b) for b in fit.consistent_.full[: len(bodies)].reshape(-1, 10))
+    assert (fit.consistent_.full[len(bodies) :] >= 0).all() and (fit.consistent_.friction >= 0).all()
+    _, *unseen = motion(model.nv, 77)
+    expected = model.torque(*unseen, model.prior)
+    plain, real = (
+        np.sqrt(((fit.model.torque(*unseen, x) - expected) ** 2).sum(axis=0)) / np.ptp(expected, axis=0)
+        for x in (fit.coef_, fit.x_)
+    )
+    assert np.linalg.norm(real) < np.linalg.norm(plain)
