@@ -13,11 +13,11 @@ from pathlib import Path
 
 from cyclopts import CycloptsError
 
-from kane.cli import analysis, models, uses
+from kane.cli import analysis, identification, models, uses
 from kane.cli.common import app, err_console, print_json
 from kane.errors import InputError, KaneError
 
-__all__ = ["analysis", "main", "models", "uses"]
+__all__ = ["analysis", "identification", "main", "models", "uses"]
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -1,10 +1,8 @@
-"""Commands that look at a model's numbers: linearize, identify."""
+"""The command that looks at a model's numbers: linearize."""
 
 from __future__ import annotations
 
-import warnings
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from rich.table import Table
@@ -61,45 +59,6 @@ def linearize(robot: str, *, q: Listed = "", qd: Listed = "", tau: Listed = "", 
         parts = [[x if abs(x) > tiny else 0.0 for x in (value.real, value.imag)] for value in values]
         shown = ", ".join(f"{real:.6g}{imag:+.6g}i" for real, imag in parts)
         out_console.print(f"eigenvalues: {shown}", highlight=False)
-
-    return finish(made, loading, show)
-
-
-@app.command
-def identify(  # noqa: PLR0913
-    robot: str, log: Path, *, cutoff: float | None = None, friction: Literal["given", "all", "none"] = "all",
-    consistent: bool = False,
-    method: Literal["ols", "wls", "irls"] = "wls", out: Path | None = None, overwrite: bool = False,
-    loading: Loading = DEFAULTS,
-) -> int:  # fmt: skip
-    """Base parameters from a log (CSV, npz, MAT, Parquet, ...): values, deviations, warnings.
-
-    --cutoff filters raw encoder positions (Hz); --consistent makes every body physical; --out writes the robot's own
-    file with the identified numbers: a new file, unless --overwrite.  CSV, Parquet and bags may be larger than memory.
-    """
-    from kane.identification import IdentificationWarning, Identifier, fit_log, save_into
-
-    if out is not None and out.exists() and not overwrite:
-        raise InputError(
-            f"{out} exists; it is not written over.", file=str(out), name=str(out),
-            remedy="Give another name, or --overwrite.",
-        )  # fmt: skip
-    with progress_line(loading.json) as progress, warnings.catch_warnings():
-        warnings.simplefilter("ignore", IdentificationWarning)  # they are in the result
-        model = loading.load(robot)
-        identifier = Identifier(model, friction=friction, method=method, consistent=consistent or out is not None)
-        progress("fit")
-        fit_log(identifier, log, cutoff)
-        lost = [] if out is None else save_into(robot, identifier.to_mechanism(), out, overwrite)
-    made = {**header(model, "identify"), **identifier.as_dict(), "files": [] if out is None else [str(out)]}
-
-    def show(_: dict[str, Any]) -> None:
-        table = Table("parameter", "value", "deviation", "formula")
-        for name, value, deviation, formula in identifier.table():
-            table.add_row(name, f"{value:.6g}", f"{deviation:.2g}", formula)
-        out_console.print(table)
-        for text in (*map(str, identifier.warnings_), *lost):
-            out_console.print(text, highlight=False, markup=False)
 
     return finish(made, loading, show)
 

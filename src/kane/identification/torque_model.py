@@ -129,13 +129,14 @@ def friction_shape(kind: str, speed: Array, width: float) -> Array:
 def torque_model(
     mechanism: Mechanism, rotors: Rotors = "given", friction: Friction = "given", width: float = 0.0
 ) -> TorqueModel:
-    """The linear torque model of a mechanism.
+    """The linear torque model of a mechanism, or of what has one as `mechanism`.
 
     rotors: as in base_parameters.  friction: columns for what the description gives ("given": damping and Coulomb
     friction that are not zero), all three kinds for every joint of one degree of freedom, none, or these kinds.  width:
     rad/s or m/s within which Coulomb friction is taken as linear in the speed.  Raises InputError when lengths or other
     geometry have no value.
     """
+    mechanism = getattr(mechanism, "mechanism", mechanism)
     system = derive_system(mechanism)
     unknown = [name for name, value in system.parameters.items() if value is None]
     if unknown:

@@ -111,6 +111,7 @@ class Measurements:
 
         Raises UnknownNameError for a link or joint that the mechanism does not have.
         """
+        mechanism = getattr(mechanism, "mechanism", mechanism)
         for link, body in self.bodies.items():
             xx, xy, xz, yy, yz, zz = (decimal(t.value) for t in body.tensor)
             x, y, z = (decimal(c.value) for c in body.com)
@@ -155,6 +156,7 @@ def read_worksheet(source: str | Path, mechanism: Mechanism) -> Measurements:
 
 def measurements(sheet: Table, mechanism: Mechanism) -> Measurements:
     """The measurements of a worksheet given as nested tables."""
+    mechanism = getattr(mechanism, "mechanism", mechanism)
     graduation = dict(sheet.get("graduation", {}))
     gravity = reading(sheet.get("gravity", 9.80665), "gravity")
     bodies = {}

@@ -141,11 +141,11 @@ def _value(mechanism: Mechanism, scalar: Scalar) -> float:
 def save_into(source: str | Path, mechanism: Mechanism, out: str | Path, overwrite: bool = False) -> list[str]:
     """Write an identified mechanism in the form of the user's own file; returns what that form has no place for.
 
-    URDF: only numbers that changed are touched; rotors are named in the result.  TOML: written anew.  Raises InputError
-    when `out` exists and `overwrite` is False, UnsupportedError for other formats.  Nothing is written before
-    everything is known to be right.
+    URDF: only numbers that changed are touched; rotors are named in the result.  TOML, also of a bundled robot: written
+    anew.  Raises InputError when `out` exists and `overwrite` is False, UnsupportedError for other formats.  Nothing is
+    written before everything is known to be right.
     """
-    source, out = Path(source), Path(out)
+    source, out, mechanism = Path(source), Path(out), getattr(mechanism, "mechanism", mechanism)
     lost: list[str] = []
     if source.suffix.lower() == ".urdf":
         given = read_urdf(source)
@@ -156,7 +156,7 @@ def save_into(source: str | Path, mechanism: Mechanism, out: str | Path, overwri
                 lost.append(f"rotor inertia of joint {joint.name!r}: {_told(made.rotor)}")
                 plain = plain.replace_joint(replace(made, rotor=joint.rotor))
         content = patch_urdf(source, plain)
-    elif source.suffix.lower() == ".toml":
+    elif source.suffix.lower() == ".toml" or (out.suffix.lower() == ".toml" and not source.exists()):
         content = write_toml(mechanism).encode()
     else:
         raise UnsupportedError(

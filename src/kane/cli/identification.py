@@ -1,0 +1,135 @@
+"""Where parameters come from: identify from a log, excite for a motion to record, measure for a worksheet."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from rich.table import Table
+
+from kane.api.summary import header
+from kane.cli.common import DEFAULTS, Loading, app, finish, out_console, progress_line
+from kane.cli.numbers import number, numbers
+from kane.errors import InputError, ShapeError
+
+
+@app.command
+def identify(  # noqa: PLR0913
+    robot: str, log: Path, *, cutoff: float | None = None, friction: Literal["given", "all", "none"] = "all",
+    consistent: bool = False,
+    method: Literal["ols", "wls", "irls"] = "wls", out: Path | None = None, overwrite: bool = False,
+    loading: Loading = DEFAULTS,
+) -> int:  # fmt: skip
+    """Base parameters from a log (CSV, npz, MAT, Parquet, ...): values, deviations, warnings.
+
+    --cutoff filters raw encoder positions (Hz); --consistent makes every body physical; --out writes the robot's own
+    file with the identified numbers: a new file, unless --overwrite.  CSV, Parquet and bags may be larger than memory.
+    """
+    from kane.identification import IdentificationWarning, Identifier, fit_log, save_into
+
+    _free(overwrite, out)
+    with progress_line(loading.json) as progress, warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdentificationWarning)  # they are in the result
+        model = loading.load(robot)
+        identifier = Identifier(model, friction=friction, method=method, consistent=consistent or out is not None)
+        progress("fit")
+        fit_log(identifier, log, cutoff)
+        lost = [] if out is None else save_into(robot, identifier.to_mechanism(), out, overwrite)
+    made = {**header(model, "identify"), **identifier.as_dict(), "files": [] if out is None else [str(out)]}
+
+    def show(_: dict[str, Any]) -> None:
+        table = Table("parameter", "value", "deviation", "formula")
+        for name, value, deviation, formula in identifier.table():
+            table.add_row(name, f"{value:.6g}", f"{deviation:.2g}", formula)
+        out_console.print(table)
+        for text in (*map(str, identifier.warnings_), *lost):
+            out_console.print(text, highlight=False, markup=False)
+
+    return finish(made, loading, show)
+
+
+@app.command
+def excite(  # noqa: PLR0913
+    robot: str, *, period: float = 20.0, harmonics: int = 15, friction: Literal["given", "all", "none"] = "all",
+    objective: Literal["condition", "information"] = "condition", velocity: str = "", acceleration: str = "",
+    box: list[str] | None = None, rate: float = 100.0, out: Path | None = None, plot: Path | None = None,
+    overwrite: bool = False, rounds: int = 800, loading: Loading = DEFAULTS,
+) -> int:  # fmt: skip
+    """A motion to record: a Fourier series within all limits whose regressor has the least condition number.
+
+    --velocity and --acceleration ("1.5" or one number a joint) replace limits; --box "link:x0,y0,z0,x1,y1,z1" keeps a
+    link's origin in a box; --out writes t, q, qd, qdd as CSV at --rate Hz, --plot an SVG drawing.
+    """
+    from kane.identification import Box, Search, exciting_motion, motion_limits, torque_model
+
+    _free(overwrite, out, plot)
+    with progress_line(loading.json) as progress:
+        loaded = loading.load(robot)
+        model = torque_model(loaded.mechanism, friction=friction)
+        given = {"velocity": numbers("velocity", velocity), "acceleration": numbers("acceleration", acceleration)}
+        limits = motion_limits(model, **{k: v[0] if len(v) == 1 else v for k, v in given.items() if v})
+        boxes = []
+        for text in box or ():
+            frame, _, sides = text.rpartition(":")
+            x = [number("box", part) for part in sides.split(",")]
+            if not frame or len(x) != 6:
+                raise ShapeError(f"--box {text!r} is no link and six numbers.", name="box", value=text,
+                                 remedy='Write "link:x0,y0,z0,x1,y1,z1".')  # fmt: skip
+            boxes.append(Box(frame, (x[0], x[1], x[2]), (x[3], x[4], x[5])))
+        progress("search")
+        search = Search(rounds=rounds)
+        found = exciting_motion(model, (period, harmonics), objective, boxes, limits, search=search)
+    files = []
+    for path, text in ((out, found.motion.csv(rate)), (plot, found.motion.svg())):
+        if path is not None:
+            path.write_text(text, encoding="utf-8")
+            files.append(str(path))
+    made = {
+        **header(loaded, "excite"), "condition": found.condition, "information": found.information,
+        "random": float(np.median(found.random)) if found.random else None, "margins": found.margins, "files": files,
+    }  # fmt: skip
+
+    def show(result: dict[str, Any]) -> None:
+        random = "" if result["random"] is None else f" (random motions {result['random']:.4g})"
+        out_console.print(f"condition number {found.condition:.4g}{random}", highlight=False)
+        used = ", ".join(f"{name} {share:.0%}" for name, share in found.margins.items())
+        out_console.print(f"used of the limits: {used}", highlight=False)
+
+    return finish(made, loading, show)
+
+
+@app.command
+def measure(
+    robot: str, sheet: Path, *, out: Path | None = None, overwrite: bool = False, loading: Loading = DEFAULTS
+) -> int:
+    """Bodies and drives with standard errors from a worksheet (TOML) of readings of the robot taken apart.
+
+    --out writes the robot's own file with the measured numbers: a new file, unless --overwrite.
+    """
+    from kane.identification import read_worksheet, save_into
+
+    _free(overwrite, out)
+    model = loading.load(robot)
+    found = read_worksheet(sheet, model.mechanism)
+    lost = [] if out is None else save_into(robot, found.applied(model.mechanism), out, overwrite)
+    rows = [{"name": name, "value": q.value, "error": q.error} for name, q in found.table() if q.value or q.error]
+    made = {**header(model, "measure"), "table": rows, "files": [] if out is None else [str(out)]}
+
+    def show(_: dict[str, Any]) -> None:
+        out_console.print(found.report(), highlight=False, markup=False, end="")
+        for text in lost:
+            out_console.print(text, highlight=False, markup=False)
+
+    return finish(made, loading, show)
+
+
+def _free(overwrite: bool, *paths: Path | None) -> None:
+    """InputError for a file that exists, before anything is done."""
+    for path in paths:
+        if path is not None and path.exists() and not overwrite:
+            raise InputError(
+                f"{path} exists; it is not written over.", file=str(path), name=str(path),
+                remedy="Give another name, or --overwrite.",
+            )  # fmt: skip
