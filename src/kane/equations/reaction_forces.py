@@ -71,9 +71,13 @@ def reaction(e: Equations, link: str, without: Sequence[str] = ()) -> Reaction:
 def links_beyond(e: Equations, link: str) -> set[str]:
     """A link and everything carried by it."""
     e.points.station(link)
-    found = {link}
-    for _ in e.points.mechanism.joints:
-        found |= {joint.child for joint in e.points.mechanism.joints if joint.parent in found}
+    children: dict[str, list[str]] = {}
+    for joint in e.points.mechanism.joints:
+        children.setdefault(joint.parent, []).append(joint.child)
+    found, stack = {link}, [link]
+    for name in stack:
+        found.update(children.get(name, ()))
+        stack += children.get(name, ())
     return found
 
 
