@@ -17,7 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from kane.formats.urdf import read_urdf
-from kane.identification import FourierMotion, Identifier, Search, exciting_motion, torque_model
+from kane.identification import Identifier, Search, exciting_motion, motion_limits, torque_model
+from kane.identification.motion import within
 from kane.identification.pseudo import is_physical
 from kane.robots import load
 from kane.robots.generated import tree
@@ -77,10 +78,11 @@ def misjudged(robot, rng):
 
 
 def random_motion(model, seed, period=6.0, harmonics=4):
-    """A periodic motion with normal coefficients."""
-    a, b = 0.45 * np.random.default_rng(seed).normal(size=(2, model.nv, harmonics))
-    root = np.sqrt(np.arange(1, harmonics + 1))
-    return FourierMotion(model.joints, period, np.zeros(model.nv), a / root, b / root)
+    """A periodic motion with normal coefficients that fills the limits of the description."""
+    rng = np.random.default_rng(seed)
+    shape = rng.normal(size=(model.nv, 2, harmonics)) / np.arange(1, harmonics + 1)
+    place, fill = rng.uniform(size=model.nv), np.ones(model.nv)
+    return within(motion_limits(model), period, shape, place, fill, model.joints)
 
 
 @dataclass(frozen=True)

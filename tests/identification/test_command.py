@@ -2,16 +2,19 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from identification.arms import fourier, rough, spatial
 from kane.cli import main
+from kane.formats.toml import read_toml
 from kane.formats.urdf_write import write_urdf
 from kane.identification.torque_model import torque_model
 from kane.mechanism.model import Limits
 
+SHEET = Path(__file__).with_name("puma560_worksheet.toml")
 JOINTS = ("yaw", "pitch", "slide")
 DEGREE, RPM = 180 / np.pi, 60 / (2 * np.pi)
 KINDS = ("q", "qd", "qdd", "tau")
@@ -267,3 +270,38 @@ def test_one_joint_has_columns_without_a_name(capsys, tmp_path):
     savemat(path, {"t": t, "q": q, "qd": np.cos(t), "qdd": -q, "tau": -2.5 * q})
     status, result = identify(capsys, robot, path, "--friction", "none")
     assert status == 0 and np.allclose(values(result), 2.5)
+
+
+def commanded(capsys, *arguments):
+    with pytest.raises(SystemExit) as end:
+        main([*map(str, arguments), "--json"])
+    return int(end.value.code or 0), json.loads(capsys.readouterr().out)
+
+
+def test_excite_writes_a_motion_within_limits_that_identify_reads(capsys, tmp_path, model, urdf):
+    out, plot = tmp_path / "motion.csv", tmp_path / "motion.svg"
+    options = ("--rounds", 30, "--velocity", "1.5", "--box=l3:-0.6,-0.6,-0.5,0.6,0.6,0.8", "--rate", 50)
+    status, result = commanded(capsys, "excite", urdf, *options, "--out", out, "--plot", plot)
+    assert status == 0 and result["files"] == [str(out), str(plot)] and plot.read_text().startswith("<svg")
+    assert result["condition"] < result["random"] and max(result["margins"].values()) <= 1
+    table = np.loadtxt(out, delimiter=",", skiprows=1)
+    q, qd, qdd = table[:, 1:4], table[:, 4:7], table[:, 7:10]
+    assert len(table) == 20 * 50 + 1 and np.abs(qd).max() <= 1.5
+    _, refusal = commanded(capsys, "excite", urdf, "--out", out)
+    assert "not written over" in refusal["error"]["message"]
+    _, refusal = commanded(capsys, "excite", urdf, "--box", "l3:1,2")
+    assert "six numbers" in refusal["error"]["message"]
+    tau = model.torque(q, qd, qdd, model.prior)
+    csv(out, {"t": table[:, 0], "q": q, "qd": qd, "qdd": qdd, "tau": tau})
+    assert np.allclose(values(identify(capsys, urdf, out)[1]), model.prior, atol=1e-5)
+
+
+def test_measure_reports_the_worksheet_and_writes_a_robot(capsys, tmp_path):
+    out = tmp_path / "measured.toml"
+    status, result = commanded(capsys, "measure", "puma560", SHEET, "--out", out)
+    table = {row["name"]: row for row in result["table"]}
+    assert status == 0 and np.isclose(table["link2.mass"]["value"], 17.4) and table["joint2.Im"]["error"] > 0.4
+    assert np.isclose(float(read_toml(out).link("link3").inertia.mass), 4.8)
+    assert commanded(capsys, "measure", "puma560", SHEET, "--out", out)[0] == 2
+    status, refusal = commanded(capsys, "measure", "two_link", SHEET)
+    assert status == 2 and refusal["error"]["name"] == "link3"
