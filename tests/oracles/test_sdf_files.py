@@ -24,6 +24,7 @@ from kane.mechanism.formula import number
 from kane.mechanism.joints import joint_type
 from kane.mechanism.model import Mechanism
 from kane.verification.functions import Functions, random_states
+from kane.verification.interchange import interchange
 from kane.verification.oracles import task_errors
 from robot_files import WHEELS, degrees, wheel_files
 
@@ -265,6 +266,30 @@ def test_random_robots_are_drakes(seed: int) -> None:
     sdf = both(seed)[1].replace("<parent>world</parent>", "<parent>l8</parent>").replace("</model>", f"{base}</model>")
     errors = compare(sdf, judge(read(sdf, base="floating")))
     assert good(errors), errors
+
+
+@pytest.mark.sweep
+def test_states_handed_over_to_drake() -> None:
+    """The same kinetic energy at the same states, by the public conversion."""
+    base = '<link name="l8"><pose>0.3 -0.2 1 0.1 0.2 0.3</pose></link>'
+    sdf = both(3)[1].replace("<parent>world</parent>", "<parent>l8</parent>").replace("</model>", f"{base}</model>")
+    m = judge(read(sdf, base="floating"))
+    d = drake()
+    plant = d.MultibodyPlant(0.0)
+    d.Parser(plant).AddModelsFromString(sdf, "sdf")
+    plant.Finalize()
+    context = plant.CreateDefaultContext()
+    starts = {"root": plant.GetBodyByName("l8").floating_velocities_start_in_v()}
+    for name in (f"j{k}" for k, kind in enumerate(KINDS) if kind != "fixed"):
+        starts[name] = plant.GetJointByName(name).velocity_start()
+    way = interchange(m, "drake", sorted(starts, key=lambda name: starts[name]))
+    s = random_states(find_coordinates(m), 5, 4)
+    functions = Functions({"kinetic_energy": derive_task(m, "kinetic_energy").program})
+    energy = functions("kinetic_energy", q=s["q"], qd=s["qd"])
+    for q, v, T in zip(way.positions(s["q"]), way.velocities(s["q"], s["qd"]), energy, strict=True):
+        plant.SetPositions(context, q)
+        plant.SetVelocities(context, v)
+        assert plant.CalcKineticEnergy(context) == pytest.approx(float(T), rel=1e-11)
 
 
 OTHERS = {
