@@ -127,6 +127,14 @@ def test_every_number_of_a_searched_robot_is_known(task: str) -> None:
     assert task != "inverse_dynamics" or (drives and all(t.terms == ("joint5: rotor",) for t in drives))
 
 
+def test_numbers_that_the_local_search_made_are_known() -> None:
+    found = optimise(bundled("scara"), "mass_matrix")
+    _, sources = trace_searched(bundled("scara"), found)
+    values = [v.payload for v in found.program.values if v.op == "num"]
+    assert any(row.step.startswith(("all forms", "sums")) for row in found.trail)
+    assert all(isinstance(value, Fraction) and abs(value) in sources.numbers for value in values)
+
+
 def test_outputs_joints_and_terms() -> None:
     """Of a planar arm: only link 2's own inertia acts on the second torque."""
     traced = kane.derive(kane.load("two_link")).trace("inverse_dynamics")

@@ -207,8 +207,11 @@ def find_sources(
     used = [abs(v.payload) for v in program.values if v.op == NUMBER_OP and isinstance(v.payload, Fraction)]
     if parameters == "numeric" and not all(value in numbers for value in used):
         _explicit(graph, twin)
-        numbers = graph.found()
-    _complete(numbers, used)
+        before, numbers = numbers, graph.found()
+        parts = [*(abs(value) for value in known.values()), *(value for value in numbers if value not in before)]
+        _complete(numbers, [*used, *dict.fromkeys(parts)])
+    else:
+        _complete(numbers, used)
     everything = frozenset(text.removeprefix(MARK) for text in wanted)
     silent = tuple(text.removeprefix(MARK) for text, value in known.items() if abs(value) == 1)
     return Sources(numbers, everything, _bodies(mechanism, everything), silent)
@@ -233,11 +236,12 @@ def _build(
 
 
 def _explicit(graph: Graph, twin: Mechanism) -> None:
-    """Numbers of the explicit model, which searched programs borrow from."""
+    """Numbers of the explicit model, which searched programs borrow from: in its numeric structure, by name."""
     try:
-        model = explicit_model(twin, "symbolic")
+        model = explicit_model(twin)
     except (KaneError, ValueError):
         return
+    model = replace(model, parameters={p.name: None for p in twin.parameters})
     for each in ("mass_matrix", "gravity_forces"):
         rebuild(explicit_program(model, each), graph)
 
