@@ -83,6 +83,14 @@ def test_a_file_of_which_pinocchio_drops_a_mass(capsys: pytest.CaptureFixture[st
     assert len(rows) == 9 and all(c["ok"] and "kg from the file" in c["note"] for c in rows)
 
 
+def test_xacro(capsys: pytest.CaptureFixture[str]) -> None:
+    for package in ("pinocchio", "mujoco", "xacrodoc"):
+        pytest.importorskip(package)
+    result, _ = checked(capsys, Path(__file__).parents[1] / "data" / "troubles" / "part.xacro")
+    rows = [c for c in result["verification"] if c["name"].startswith(("pinocchio: ", "MuJoCo: "))]
+    assert len(rows) == 11 and all(c["ok"] for c in rows)
+
+
 def test_a_coarse_snap_is_not_suggested_twice(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "all.urdf"
     path.write_text(URDF)

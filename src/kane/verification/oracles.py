@@ -121,6 +121,8 @@ def load_pinocchio(path: str | Path, mechanism: Mechanism) -> Reference:
 
     text = _floating(Path(path).read_bytes(), balls) if balls else None
     note = ""
+    if Path(path).suffix == ".xacro":
+        text, note = as_written(mechanism), "the file expanded, as written here"
 
     def built(*root: Any) -> Any:
         return pin.buildModelFromUrdf(str(path), *root) if text is None else pin.buildModelFromXML(text, *root)
@@ -328,7 +330,8 @@ def compare_mujoco(
     note = ""
     try:
         try:
-            text = Path(path).read_text(encoding="utf-8", errors="replace")
+            macros = Path(path).suffix == ".xacro"
+            text = as_written(mechanism) if macros else Path(path).read_text(encoding="utf-8", errors="replace")
             model = mujoco.MjModel.from_xml_string(without_meshes(text))
         except (ValueError, SyntaxError) as error:
             note = f"it refuses the file ({str(error).splitlines()[0]}); compared with the robot as written here"
