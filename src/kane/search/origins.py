@@ -75,10 +75,11 @@ def trace(program: Program, sources: Sources, joint_of: Callable[[str], str] = s
     for index in range(program.first_constant, len(program.values)):
         own = parameters.names(made[index])
         bodies = dict.fromkeys(body for name in own for body in sources.bodies.get(name, ()))
+        term = terms.names(noted[index]) or (program.name,)
         result.append(
             Traced(
                 index, program.section(index), f"{names[index]} = {_formula(program, index, names)}",
-                terms.names(noted[index]) or (program.name,), tuple(bodies), own, joints.names(moved[index]), outputs.names(fed[index]),
+                term, tuple(bodies), own, joints.names(moved[index]), outputs.names(fed[index]),
             )
         )  # fmt: skip
     return tuple(result)
