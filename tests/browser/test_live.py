@@ -50,15 +50,16 @@ def test_parameters_and_robots_are_changed(show, server):
     assert total(page) < before
     m = with_values(load("puma560").mechanism, {"d3": Fraction(0)})
     assert total(page) == derive_task(m, "inverse_dynamics").program.counts.total
-    assert page.run("() => kane.coordinates().q2") == 0.25 and length() != reach
     assert page.page.get_by_label("d3", exact=True).input_value() == "0"
     assert "p.d3=0" in page.run("() => location.search")
+    until(page, "done")
+    assert page.run("() => kane.coordinates().q2") == 0.25 and length() != reach
     page.page.locator("#live-robot").select_option("scara")
     until(page, "first", "done")
     assert page.run("() => document.querySelector('h1').textContent") == "scara"
-    assert page.run("() => document.querySelectorAll('#sliders input').length") == 4
     assert page.run("() => kane.data.explicit.coordinates.length") == 4
     until(page, "done")
+    assert page.run("() => document.querySelectorAll('#sliders input').length") == 4
     assert page.run("() => document.querySelectorAll('.waiting, [aria-busy]').length") == 0
     ids = page.run("() => [...document.querySelectorAll('main > section')].map((x) => x.id)")
     assert {"steps", "explicit", "equations", "motion", "maps", "base", "code", "counts"} <= set(ids)

@@ -33,7 +33,7 @@ from kane.graph.program import OperationCounts, Program
 Rule = Literal["certified", "paper"]
 ELEMENT_SHARE, CONSTANT_SHARE = 0.01, 0.001  # the paper's rule
 _EXPONENTS = (2.0, 1.0, 0.5, 0.25)  # starts of the search, by effort
-TRIES, SHORT = 32, 400  # orders in which the final program is factored; pieces up to which all are tried
+TRIES, SHORT = 32, 200  # orders in which the final program is factored; pieces up to which all are tried
 _EXPECTED = 1.15  # of a bound over the greatest error on a coarse grid
 Proofs = dict[tuple[object, ...], Bound]  # bounds by the fields they hold for
 

@@ -58,7 +58,7 @@ def explicit(
     no_levels: str = "",
     counted: bool = True,
 ) -> Explicit:
-    """The model, exact and abbreviated; counted False leaves the operations of the exact one open (they cost a second).
+    """The model, exact and abbreviated; counted False leaves operations and significance out (they cost a second).
 
     An expression is a list of terms [numerator, denominator, constant, [[angle, power of cos, power of sin], ...]];
     power of sin -1 says that the angle is a slide, raised to the first power given.
@@ -78,7 +78,7 @@ def explicit(
         ],
         "names": sorted({a.name for a in model.atoms.atoms if a.formula.op == "name"}),
         "levels": [_exact(model, table, exact), *(_level(level, table) for level in levels)],
-        "significance": _shares(model, ranges),
+        "significance": _shares(model, ranges) if counted else {},
         "ranges": _limits(model, ranges),
     }  # fmt: skip
     data["angles"] = [list(angle) for angle in table.angles]

@@ -19,12 +19,17 @@
     return made;
   }
   function put(made) {
-    for (const part of made.parts) if (document.getElementById(part.id)) kane.replace(part);
+    for (const part of made.parts) {
+      if (!document.getElementById(part.id)) continue;
+      const before = part.id === "scene" && kane.data.scene?.name === part.data?.name ? kane.coordinates() : null;
+      kane.replace(part);
+      if (before) kane.setCoordinates(before, null);
+    }
   }
 
   // The slow parts, one after another, while the page is used; a change stops them.
-  async function rest(signal) {
-    for (const id of data.later) {
+  async function rest(signal, all) {
+    for (const id of all ? data.later : data.later.filter((x) => x !== "robot,scene")) { // the page came with those
       const made = await ask([id], [["more", "1"]], signal);
       if (signal.aborted) return;
       put(made);
@@ -36,16 +41,15 @@
   async function refresh(other) {
     stop.abort();
     stop = new AbortController();
-    const { signal } = stop, before = kane.coordinates?.();
+    const { signal } = stop;
     const start = performance.now();
     document.body.dataset.live = "busy";
     note.textContent = "Computing…";
-    [...data.first, ...data.later].forEach((id) => document.getElementById(id)?.setAttribute("aria-busy", "true"));
+    [...data.first, ...data.later].flatMap((ids) => ids.split(",")).forEach((id) => document.getElementById(id)?.setAttribute("aria-busy", "true"));
     try {
       const made = await ask(data.first, [], signal);
       if (signal.aborted) return;
       put(made);
-      if (before && !other) kane.setCoordinates(before, null);
       document.querySelector("h1 bdi").textContent = made.name;
       document.querySelector(".lead").textContent = made.lead;
       document.title = made.title;
@@ -54,7 +58,7 @@
       await kane.settled();
       note.textContent = `Computed in ${((performance.now() - start) / 1000).toFixed(2)} s; the other parts follow.`;
       document.body.dataset.live = "first";
-      await rest(signal);
+      await rest(signal, true);
     } catch (error) {
       if (signal.aborted) return;
       note.textContent = error.message;
@@ -101,5 +105,5 @@
       if (!signal.aborted) button.textContent = error.message;
     }
   });
-  kane.ready.then(() => rest(stop.signal)).catch((error) => { note.textContent = error.message; });
+  kane.ready.then(() => rest(stop.signal, false)).catch((error) => { note.textContent = error.message; });
 })(window.kane);
