@@ -189,15 +189,40 @@ def bench_work(
 
     checks = check_work(robot, source, progress)["verification"]
     floating = any(joint.type == "floating" for joint in robot.mechanism.joints)
-    peers = installed_peers(source, floating) if source is not None else ()
+    note = ""
+    if source is not None:
+        peers = installed_peers(source, floating)
+    else:
+        peers, note = _peers_of_written(robot, floating)
     equations = derive(robot)
     running = {}
     for task in BENCH_TASKS:
         progress(f"{task}: forms")
         running[task] = quickest(equations.forms(task))
     result = bench({task: found.program for task, found in running.items()}, peers, libraries, progress)
+    result["compared"] += [note] * bool(note)
     forms = [{"task": task, **found.as_dict()} for task, found in running.items()]
     return {**header(robot, "bench"), "verification": checks, "running": forms, **result}
+
+
+def _peers_of_written(robot: Robot, floating: bool) -> tuple[tuple[Any, ...], str]:
+    """The installed libraries on a URDF file that is written for them, and what they do without."""
+    import tempfile
+
+    from kane.benchmark.peers import installed_peers
+    from kane.errors import KaneError
+    from kane.formats import write_urdf
+
+    try:
+        text = write_urdf(robot.mechanism)
+    except KaneError as error:
+        return (), f"no library: {error}"
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "robot.urdf"
+        file.write_text(text, encoding="utf-8")
+        peers = installed_peers(file, floating)
+    rotors = any(joint.rotor is not None for joint in robot.mechanism.joints)
+    return peers, "libraries read the robot as URDF" + ", without its rotors" * rotors
 
 
 def code_notes(robot: Robot) -> tuple[str, ...]:
