@@ -112,3 +112,19 @@ def test_a_peer_of_batches_is_timed_only_where_it_agrees() -> None:
     assert [text for text in result["compared"] if "other results" in text] == [
         "wrong gives other results for mass_matrix and is not timed"
     ]
+
+
+def test_bundled_robots_are_written_for_the_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A robot without a file has peers too, and it says what they leave out."""
+    pytest.importorskip("pinocchio")
+    from kane.api.robot import load
+    from kane.api.work import bench_work
+    from kane.benchmark import timing
+
+    monkeypatch.setattr(timing, "SECONDS", 1e-3)
+    for name, note in (("two_link", "as URDF"), ("puma560", "as URDF, without its rotors")):
+        result = bench_work(load(name), None)
+        assert "pinocchio" in {peer["name"] for peer in result["peers"]}
+        assert result["compared"][-1].endswith(note)
+        beside = {(r["task"], r["mode"]) for r in result["rows"] if r["peer"].startswith("pinocchio")}
+        assert len(beside) == 10  # five tasks, single calls from Python and batches
