@@ -219,10 +219,21 @@ def _peers_of_written(robot: Robot, floating: bool) -> tuple[tuple[Any, ...], st
         return (), f"no library: {error}"
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "robot.urdf"
-        file.write_text(text, encoding="utf-8")
+        file.write_text(_with_limits(text), encoding="utf-8")
         peers = installed_peers(file, floating)
     rotors = any(joint.rotor is not None for joint in robot.mechanism.joints)
     return peers, "libraries read the robot as URDF" + ", without its rotors" * rotors
+
+
+def _with_limits(text: str) -> str:
+    """URDF text with a limit on every joint that needs one for urdfdom's reader."""
+    from xml.etree import ElementTree
+
+    root = ElementTree.fromstring(text)
+    for joint in root.findall("joint"):
+        if joint.get("type") in ("revolute", "prismatic") and joint.find("limit") is None:
+            ElementTree.SubElement(joint, "limit", {"lower": "-9", "upper": "9", "effort": "9", "velocity": "9"})
+    return ElementTree.tostring(root, encoding="unicode")
 
 
 def code_notes(robot: Robot) -> tuple[str, ...]:
