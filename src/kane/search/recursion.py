@@ -222,14 +222,16 @@ def ask_for_all(
     runs = parallel_runs(k, u, udot)
     in_run = absolute_motions(k, motions, runs, gravity)
     own: list[Wrench] = []
+    spins_of: list[Vec] = []
     own_before: dict[int, Wrench] = {}
     for index, body in enumerate(bodies):
         step, axis = k.motions[index].step, k.motions[index].axis
         own.append(_in_all(g, body, motions[index], FORMS[:2]))
-        spin = v.ZERO
+        spin: Vec = v.ZERO
         if index in spinning and axis is not None:
             spin = spin_moment(g, axis, spinning[index], motions[index].alpha)
             own[index] = add_wrench(g, own[index], Wrench(v.ZERO, spin))
+        spins_of.append(spin)
         if isinstance(step, SimpleRotation) and k.motions[index].kind == "turn":
             before = motion_before(k, index, motions, u, udot, gravity)
             assert axis is not None
@@ -242,16 +244,29 @@ def ask_for_all(
             _in_all(g, body, in_run[index], BEFORE, runs[index].turn)
     behind = [Wrench()] * len(own)  # what children carry to a node, those of its own run apart
     run = [Wrench()] * len(own)
+    past, aside = [Wrench()] * len(own), [Wrench()] * len(own)  # of children shifted with a node's slide, and others
     for index in reversed(range(len(own))):
         node, m = k.tree.nodes[index], k.motions[index]
         rest = add_wrench(g, behind[index], run[index])
-        ahead = wrench_out(g, (m.step,), add_wrench(g, own[index], rest))
+        total = add_wrench(g, own[index], rest)
+        ahead = wrench_out(g, (m.step,), total)
         if index in own_before:
             add_wrench(g, own_before[index], wrench_out(g, (m.step,), rest))
+            apart, moment = _axial_apart(k, index, bodies[index], motions, gravity, FORMS[0])
+            if moment != v.ZERO:
+                apart = add_wrench(g, apart, Wrench(v.ZERO, spins_of[index]))
+                turned = wrench_out(g, (m.step,), add_wrench(g, apart, rest))
+                add_wrench(g, turned, Wrench(v.ZERO, moment))
+        if past[index] != Wrench():
+            add_wrench(g, wrench_out(g, (m.step,), add_wrench(g, own[index], aside[index])), past[index])
         if node.parent != ROOT:
             carried = wrench_out(g, m.fixed, ahead)
             target = run if index in runs else behind
             target[node.parent] = add_wrench(g, target[node.parent], carried)
+            along = axial_shift(k, index)
+            lever = wrench_out(g, (*along.fixed, m.step, *along.inner), total) if along else Wrench()
+            share, mine = (past, lever) if along and along.past_slide else (aside, carried)
+            share[node.parent] = add_wrench(g, share[node.parent], mine)
     absolute_wrenches(k, [add_wrench(g, a, b) for a, b in zip(own, behind, strict=True)], runs)
 
 
