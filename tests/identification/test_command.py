@@ -18,6 +18,7 @@ SHEET = Path(__file__).with_name("puma560_worksheet.toml")
 JOINTS = ("yaw", "pitch", "slide")
 DEGREE, RPM = 180 / np.pi, 60 / (2 * np.pi)
 KINDS = ("q", "qd", "qdd", "tau")
+FULL = ("--friction", "all", "--method", "wls")
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +59,12 @@ def csv(path, log, kinds=KINDS):
 
 def identify(capsys, *arguments):
     """Exit status and the JSON object."""
+    return commanded(capsys, "identify", *arguments, *(() if "--friction" in arguments else FULL))
+
+
+def commanded(capsys, *arguments):
     with pytest.raises(SystemExit) as end:
-        main(["identify", *map(str, arguments), "--json"])
+        main([*map(str, arguments), "--json"])
     return int(end.value.code or 0), json.loads(capsys.readouterr().out)
 
 
@@ -272,12 +277,6 @@ def test_one_joint_has_columns_without_a_name(capsys, tmp_path):
     assert status == 0 and np.allclose(values(result), 2.5)
 
 
-def commanded(capsys, *arguments):
-    with pytest.raises(SystemExit) as end:
-        main([*map(str, arguments), "--json"])
-    return int(end.value.code or 0), json.loads(capsys.readouterr().out)
-
-
 def test_excite_writes_a_motion_within_limits_that_identify_reads(capsys, tmp_path, model, urdf):
     out, plot = tmp_path / "motion.csv", tmp_path / "motion.svg"
     options = ("--rounds", 30, "--velocity", "1.5", "--box=l3:-0.6,-0.6,-0.5,0.6,0.6,0.8", "--rate", 50)
@@ -305,3 +304,17 @@ def test_measure_reports_the_worksheet_and_writes_a_robot(capsys, tmp_path):
     assert commanded(capsys, "measure", "puma560", SHEET, "--out", out)[0] == 2
     status, refusal = commanded(capsys, "measure", "two_link", SHEET)
     assert status == 2 and refusal["error"]["name"] == "link3"
+
+
+def test_prediction_of_another_log_is_reported(capsys, tmp_path, model, urdf):
+    path = csv(tmp_path / "a.csv", recorded(model, 10_000))
+    other = csv(tmp_path / "b.csv", recorded(model, 5000, 9, 0.0))
+    for more in ((), ("--cutoff", "10")):
+        _, result = identify(capsys, urdf, path, "--test", other, *more)
+        assert result["prediction"].keys() == set(JOINTS)
+        assert all(p["share"] < 0.01 for p in result["prediction"].values())
+        correlation = np.array(result["correlation"])
+        assert correlation.shape == (len(model.names),) * 2 and np.abs(correlation).max() <= 1 + 1e-9
+    with pytest.raises(SystemExit):
+        main(["identify", str(urdf), str(path), "--test", str(other), *FULL])
+    assert "condition number" in capsys.readouterr().out

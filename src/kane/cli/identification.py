@@ -17,17 +17,18 @@ from kane.errors import InputError, ShapeError
 
 @app.command
 def identify(  # noqa: PLR0913
-    robot: str, log: Path, *, cutoff: float | None = None, friction: Literal["given", "all", "none"] = "all",
-    consistent: bool = False,
-    method: Literal["ols", "wls", "irls"] = "wls", out: Path | None = None, overwrite: bool = False,
-    loading: Loading = DEFAULTS,
+    robot: str, log: Path, *, cutoff: float | None = None, friction: Literal["given", "all", "none"] = "given",
+    method: Literal["ols", "wls", "irls"] = "ols", consistent: bool = False, test: Path | None = None,
+    out: Path | None = None, overwrite: bool = False, loading: Loading = DEFAULTS,
 ) -> int:  # fmt: skip
-    """Base parameters from a log (CSV, npz, MAT, Parquet, ...): values, deviations, warnings.
+    """Base parameters from a log (CSV, npz, MAT, Parquet, rosbag2, MCAP): values, deviations, warnings.
 
-    --cutoff filters raw encoder positions (Hz); --consistent makes every body physical; --out writes the robot's own
-    file with the identified numbers: a new file, unless --overwrite.  CSV, Parquet and bags may be larger than memory.
+    --cutoff filters raw encoder positions (Hz).  --friction all adds viscous, Coulomb and offset friction of every
+    joint.  --method wls weighs joints by their noise, irls holds against outliers; --consistent makes every body real.
+    --test predicts the torques of another log.  --out writes the robot's own file with the identified numbers: a new
+    file, unless --overwrite.  CSV, Parquet and bags may be larger than memory.
     """
-    from kane.identification import IdentificationWarning, Identifier, fit_log, save_into
+    from kane.identification import IdentificationWarning, Identifier, fit_log, predicted_log, save_into
 
     _free(overwrite, out)
     with progress_line(loading.json) as progress, warnings.catch_warnings():
@@ -36,16 +37,28 @@ def identify(  # noqa: PLR0913
         identifier = Identifier(model, friction=friction, method=method, consistent=consistent or out is not None)
         progress("fit")
         fit_log(identifier, log, cutoff)
+        errors = {} if test is None else predicted_log(identifier, test, cutoff)
         lost = [] if out is None else save_into(robot, identifier.to_mechanism(), out, overwrite)
-    made = {**header(model, "identify"), **identifier.as_dict(), "files": [] if out is None else [str(out)]}
+    made = {
+        **header(model, "identify"), **identifier.as_dict(), "correlation": identifier.correlation_.tolist(),
+        "prediction": {joint: {"rms": rms, "share": share} for joint, (rms, share) in errors.items()},
+        "files": [] if out is None else [str(out)],
+    }  # fmt: skip
 
     def show(_: dict[str, Any]) -> None:
         table = Table("parameter", "value", "deviation", "formula")
         for name, value, deviation, formula in identifier.table():
             table.add_row(name, f"{value:.6g}", f"{deviation:.2g}", formula)
         out_console.print(table)
-        for text in (*map(str, identifier.warnings_), *lost):
-            out_console.print(text, highlight=False, markup=False)
+        noise = ", ".join(f"{j} {x:.3g}" for j, x in zip(identifier.model.joints, identifier.sigma_, strict=True))
+        texts = [
+            f"{identifier.n_samples_} samples, condition number {identifier.condition_:.4g}, with columns of one "
+            f"length {identifier.scaled_condition_:.4g}; left of the torques: {noise}"
+        ]
+        texts += [f"{joint}: {rms:.3g} off on {test}, {share:.2%} of range" for joint, (rms, share) in errors.items()]
+        texts += [f"{u.name} is not known: {u.reason}" for u in identifier.unknown_]
+        for text in (*texts, *identifier.warnings_, *lost):
+            out_console.print(text, highlight=False, markup=False, soft_wrap=True)
 
     return finish(made, loading, show)
 

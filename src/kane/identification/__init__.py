@@ -9,7 +9,7 @@ from kane.identification.excitation import Box, Excitation, Search, exciting_mot
 from kane.identification.identifier import IdentificationWarning, Identifier
 from kane.identification.logs import Log, iter_log, read_log
 from kane.identification.motion import FourierMotion, MotionLimits, motion_limits
-from kane.identification.sweep import fit_log, fit_logs
+from kane.identification.sweep import fit_log, fit_logs, predicted_log
 from kane.identification.torque_model import TorqueModel, torque_model
 from kane.identification.worksheet import Measurements, read_worksheet
 from kane.identification.write_back import save_into, with_parameters
@@ -30,6 +30,7 @@ __all__ = [
     "fit_logs",
     "iter_log",
     "motion_limits",
+    "predicted_log",
     "read_log",
     "read_worksheet",
     "save_into",

@@ -210,11 +210,7 @@ class Identifier:
     def prediction_error(self, q: Any, qd: Any, qdd: Any, tau: Any) -> dict[str, tuple[float, float]]:
         """For each joint the root mean square error, N m or N, and its share of the torque's range."""
         tau = self.model.checked(q, qd, qdd, tau)[3]
-        rms = np.sqrt(((tau - self.predict(q, qd, qdd)) ** 2).mean(axis=0))
-        span = np.ptp(tau, axis=0)
-        return {
-            j: (float(r), float(r / s) if s else np.inf) for j, r, s in zip(self.model.joints, rms, span, strict=True)
-        }
+        return shares_of_range(self.model.joints, tau - self.predict(q, qd, qdd), tau)
 
     @property
     def tolerances_(self) -> dict[str, float]:
@@ -258,6 +254,12 @@ class Identifier:
     def table(self) -> tuple[tuple[str, float, float, str], ...]:
         """(name, value, deviation, formula) of each parameter."""
         return tuple(zip(self.names_, map(float, self.coef_), map(float, self.coef_std_), self.formulas_, strict=True))
+
+
+def shares_of_range(joints: Sequence[str], error: Array, tau: Array) -> dict[str, tuple[float, float]]:
+    """For each joint the root mean square of an error (n, nv) and its share of the range of tau (n, nv)."""
+    rms, span = np.sqrt((error**2).mean(axis=0)), np.ptp(tau, axis=0)
+    return {j: (float(r), float(r / s) if s else np.inf) for j, r, s in zip(joints, rms, span, strict=True)}
 
 
 def weighted_factor(factors: Factors, sigma: Array) -> Array:

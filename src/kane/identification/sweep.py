@@ -14,8 +14,9 @@ from typing import Any
 from kane.errors import FormatError, InputError
 from kane.identification.factors import Factors, merged
 from kane.identification.finding import Finding
-from kane.identification.identifier import Identifier
+from kane.identification.identifier import Identifier, shares_of_range
 from kane.identification.logs import Log, iter_log, read_log
+from kane.identification.signals import differentiated, parallel_filter, sample_time
 from kane.identification.stream import Watch, plain_factors, raw_factors
 from kane.identification.torque_model import TorqueModel
 
@@ -58,6 +59,23 @@ def fit_log(identifier: Identifier, path: str | Path, cutoff: float | None = Non
     if len(head) == 1:
         return _whole(identifier, head[0])
     return identifier.fit_chunks(_plain(chain(head, logs)))
+
+
+def predicted_log(
+    identifier: Identifier, path: str | Path, cutoff: float | None = None
+) -> dict[str, tuple[float, float]]:
+    """For each joint the root mean square error of predicted torques of a log, and its share of the torque's range.
+
+    A raw log's torques and predictions are compared below the cutoff (Hz).
+    """
+    model = identifier.model
+    log = read_log(path, model.log_names)
+    if cutoff is None:
+        return identifier.prediction_error(log.q, *(_required(log, name) for name in ("qd", "qdd", "tau")))
+    t = _required(log, "t")
+    motion = differentiated(t, log.q, _required(log, "tau"), cutoff, log.qd)
+    W, tau = parallel_filter(model.regressor(motion.q, motion.qd, motion.qdd), motion.tau, sample_time(t), cutoff)
+    return shares_of_range(model.joints, tau - W @ identifier.x_, tau)
 
 
 def _whole(identifier: Identifier, log: Log) -> Identifier:
