@@ -16,7 +16,8 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -102,6 +103,19 @@ def corpus() -> dict[str, list[str]]:
         ".urdf": urdf, ".mjcf": [MJCF], ".sdf": [SDF], ".csv": [DH], ".toml": [write_toml(load("two_link")), DH_TOML],
         ".json": [DH_JSON], ".xacro": [XACRO], ".motors": [MOTORS],
     }  # fmt: skip
+
+
+def robots_of_wheels() -> dict[str, list[str]]:
+    """Small files of the wheels that are installed."""
+    from robot_files import REFUSED, urdf_files, wheel_files
+
+    urdf = [path for name, path in urdf_files().items() if name not in REFUSED and "random_urdfs" not in name]
+    mjcf, sdf = (list(wheel_files(*what).values()) for what in ((".xml", b"<mujoco"), (".sdf", b"<sdf")))
+    found = {".urdf": urdf, ".mjcf": mjcf, ".sdf": sdf}
+    return {
+        kind: [path.read_text(errors="replace") for path in paths if path.stat().st_size < 20_000]
+        for kind, paths in found.items()
+    }
 
 
 # ---------------------------------------------------------------- damage
@@ -233,11 +247,14 @@ def outcome(kind: str, data: bytes, folder: Path) -> tuple[bool, int]:
 
 def campaign(
     seed: int, seconds: float = float("inf"), rounds: int = sys.maxsize, kinds: Iterable[str] = (),
-    texts: dict[str, list[str]] | None = None,
+    more: Mapping[str, list[str]] | None = None,
 ) -> tuple[dict[str, int], list[tuple[str, bytes, str]]]:  # fmt: skip
-    """Numbers of texts tried by format, and what was found: format, text, which law was broken."""
+    """Numbers of texts tried by format, and what was found: format, text, which law was broken.
+
+    more: further sound texts by format, to be damaged at random.
+    """
     r = random.Random(seed)
-    sound = texts or corpus()
+    sound, others = corpus(), more or {}
     names = list(kinds) or list(sound)
     counts: dict[str, int] = dict.fromkeys(names, 0)
     found: list[tuple[str, bytes, str]] = []
@@ -260,7 +277,7 @@ def campaign(
                     if good and said <= repairs[kind, text]:
                         raise Finding("a damaged number was read without a word")
                 else:
-                    data = mutated(sound[kind], r)
+                    data = mutated(sound[kind] + others.get(kind, []) * (r.random() < 0.3), r)
                     outcome(kind, data, folder)
             except Finding as finding:
                 found.append((kind, data, str(finding)))
@@ -294,6 +311,7 @@ def guided(seconds: float, kind: str) -> None:
 
 def main() -> int:
     logging.disable(logging.CRITICAL)
+    warnings.simplefilter("error")  # nothing is printed by a reader
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--seconds", type=float, default=600)
     options.add_argument("--seed", type=int, default=1)
@@ -307,7 +325,7 @@ def main() -> int:
     if given.atheris and not guide:
         print("atheris is not installed and has no part in this")
     share = given.seconds / 2 if guide else given.seconds
-    counts, found = campaign(given.seed, share)
+    counts, found = campaign(given.seed, share, more=robots_of_wheels())
     for kind, data, law in found:
         print(f"{kind}: {law}\n    {data!r}")
     by_kind = ", ".join(f"{n} {kind}" for kind, n in counts.items())

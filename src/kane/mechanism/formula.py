@@ -25,6 +25,7 @@ from kane.graph.functions import FUNCTIONS
 _BINARY = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**"}
 _RANK = {"add": 1, "sub": 1, "mul": 2, "div": 2, "neg": 3, "pow": 4}
 _AST = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow"}
+_LONGEST = 400  # characters of a number
 _LITERAL = re.compile(r"(?<![\w.])(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?")
 _ODD = re.compile(r"(?<![\w.])(?:0[xXbBoO]|\d[\d.]*_)")  # hexadecimal and the like, digits grouped by underscores
 _CALLS = {"sin": 1, "cos": 1, "sqrt": 1, **{key: function.arity for key, function in FUNCTIONS.items()}}
@@ -175,7 +176,8 @@ def parse(text: str) -> Scalar:
     """
     stripped = text.strip()
     try:
-        decimal = Decimal(stripped if stripped.isascii() and "_" not in stripped else "nan")
+        plain = stripped.isascii() and "_" not in stripped and len(stripped) <= _LONGEST
+        decimal = Decimal(stripped if plain else "nan")
         if decimal.is_finite() and (not decimal or -400 < decimal.adjusted() < 309):
             number = Fraction(decimal)
             if abs(number) <= sys.float_info.max:
@@ -185,8 +187,9 @@ def parse(text: str) -> Scalar:
     try:
         if _ODD.search(stripped):
             raise ValueError("only decimal numbers are read")
-        for literal in map(Decimal, _LITERAL.findall(stripped)):
-            if literal and not -400 < literal.adjusted() < 309:
+        for text_ in _LITERAL.findall(stripped):
+            literal = Decimal(text_)
+            if len(text_) > _LONGEST or (literal and not -400 < literal.adjusted() < 309):
                 raise ValueError("a number in it is out of range")
         with warnings.catch_warnings():  # Python's own remarks on odd literals
             warnings.simplefilter("ignore")
