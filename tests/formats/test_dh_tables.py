@@ -361,7 +361,7 @@ def test_entries_without_effect_are_read_too(bad: str, column: str) -> None:
 @pytest.mark.parametrize(
     "entry",
     [f'"a": 0.{"9" * 5000}', '"inertia": [1,2,3,4]',
-     '"com": [1,5, 2, 3]', '"inertia": [1,5, 2, 3]', '"inertia": [1, 2]', '"com": [1]', '"d": 1e400', '"d": -1e-500'],  # fmt: skip
+     '"com": [1,5, 2, 3]', '"inertia": [1,5, 2, 3]', '"inertia": [1, 2]', '"com": [1]', '"d": 1e400', '"d": -1e-500'],
 )
 def test_lists_have_the_right_length_and_numbers_are_in_range(entry: str) -> None:
     text = '{"convention": "standard", "joints": [{"alpha": 0, "a": 0, "d": 0, "theta": "q1", ENTRY}]}'
