@@ -9,7 +9,7 @@ import pytest
 AXE = Path(__file__).parent / "assets" / "axe.min.js"
 
 
-@pytest.mark.parametrize("name", ("puma560", "four_bar"))
+@pytest.mark.parametrize("name", ("puma560", "four_bar", "humanoid"))
 @pytest.mark.parametrize("theme", ("light", "dark"))
 def test_axe_finds_nothing_serious(view, name, theme):
     page = view(name)

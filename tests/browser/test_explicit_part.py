@@ -141,6 +141,37 @@ def test_task_equations_are_mathml_with_their_values(view, mechanisms):
         assert found and found[0] == pytest.approx(x, rel=1e-12, abs=1e-12)
 
 
+def test_equations_of_a_humanoid_are_typeset_when_opened_with_their_values(view, mechanisms):
+    """The first of thousands of lines, read back one after another, against the program's own values."""
+    page, m = view("humanoid"), mechanisms("humanoid")
+    program = derive_task(m, "inverse_dynamics").program
+    random = np.random.default_rng(8)
+    arrays = {item.name: random.uniform(-1, 1, item.size) for item in program.inputs}
+    named = {x: v for item in program.inputs for x, v in zip(item.labels, arrays[item.name], strict=True)}
+    page.run("() => { const d = document.querySelector('[data-late=inverse_dynamics]').parentElement;"
+             " d.open = true; kane.open(d); }")  # fmt: skip
+    more = (
+        "() => { const b = document.querySelector('[data-late=inverse_dynamics] button:not([hidden])');"
+        " if (b) b.click(); return b !== null; }"
+    )
+    lines = "() => document.querySelectorAll('[data-late=inverse_dynamics] .equations > div').length"
+    first = page.run(lines)
+    assert first <= 600
+    while page.run(more):
+        pass
+    assert page.run(lines) > 2 * first
+    rows = page.run("() => [...document.querySelectorAll('[data-late=inverse_dynamics] .equations math')]"
+                    ".map((m) => new XMLSerializer().serializeToString(m))")  # fmt: skip
+    names = dict(named)
+    for text in rows:
+        left, right = equation([text])
+        end = next((k for k, x in enumerate(right) if x.tag == "mo" and x.text == "="), len(right))
+        names[key(left[0])] = Reader(names).value(right[:end])
+    tau = evaluate(program, arrays)["tau"]
+    found = [names[f"τ{k + 1}"] for k in range(len(tau))]
+    assert np.allclose(found, tau, rtol=1e-9, atol=1e-9)
+
+
 def test_steps_are_typeset_with_their_values(view, mechanisms):
     """Formulas of the steps, read back, against the formulas as text."""
     page = view("two_link")

@@ -127,7 +127,7 @@ def explicit_(
     robot: str, *, tolerance: str | None = None, rule: Literal["certified", "paper"] = "certified",
     symbolic: bool = False, out: Path | None = None, ranges: Ranges = Ranges(), loading: Loading = DEFAULTS,
 ) -> int:  # fmt: skip
-    """The explicit model in lumped constants, with --tolerance 1% abbreviated; --out writes C code and text."""
+    """The explicit model in lumped constants, with --tolerance 1% abbreviated; --out writes C code, text and a page."""
     with progress_line(loading.json) as progress:
         model = loading.load(robot)
         progress("explicit model")
@@ -136,7 +136,12 @@ def explicit_(
         if tolerance is not None:
             progress(f"abbreviate to {tolerance}")
             shown = made.abbreviate(share(tolerance), rule, made.ranges(**ranges.given()))
-        files = [] if out is None else work.write(work.explicit_files(model, shown), out)
+        files = []
+        if out is not None:
+            progress("write")
+            texts = work.explicit_files(model, shown)
+            name = next(file for file in texts if file.endswith(".txt")).removesuffix(".txt")
+            files = work.write(texts | {f"{name}.html": _explicit_page(model, shown)}, out)
         parts = shown.as_dict()
     head = header(model, "explicit")
     result = {**head, **parts, "notes": [*head["notes"], *parts["notes"]], "files": files}
@@ -147,6 +152,17 @@ def explicit_(
             out_console.print(f"{task}: {c['total']} operations ({c['mul']} mul, {c['add']} add)", highlight=False)
 
     return finish(result, loading, show)
+
+
+def _explicit_page(robot: Robot, shown: Any) -> str:
+    """The page of the explicit model, with the abbreviated one as a level."""
+    from kane.api.explicit import Abbreviated
+    from kane.report import Given, Options, build_report, render
+
+    parts = frozenset({"robot", "scene", "counts", "explicit"})
+    levels = (shown.result,) if isinstance(shown, Abbreviated) else ()
+    options = Options(tasks=("inverse_dynamics",), tolerances=(), only=parts)
+    return render(build_report(robot.mechanism, options, Given(levels=levels)))
 
 
 @app.command

@@ -25,7 +25,8 @@ def simulate(  # noqa: PLR0913
 ) -> int:  # fmt: skip
     """Free motion (or with constant --tau) from a start; values as "0,0.5,..." or "q1=0.5,q2=1".
 
-    --out saves the run (.npz or .parquet), --plot draws time histories (.svg or .png), --animate writes an HTML page.
+    --out saves the run (.npz or .parquet), --plot draws time histories (.svg or .png), --animate writes the report as
+    one HTML page in which the run is played in 3-D.
     """
     from kane.simulation import simulate as run
 
@@ -47,7 +48,8 @@ def simulate(  # noqa: PLR0913
         if plot is not None:
             result.plot(plot)
         if animate is not None:
-            result.animate(animate)
+            progress("write the page")
+            work.write({animate.name: _played(model.mechanism, result)}, animate.parent)
     made: dict[str, Any] = {
         **header(model, "simulate"),
         "status": int(result.status), "message": str(result.message), "nfev": int(result.nfev),
@@ -62,6 +64,14 @@ def simulate(  # noqa: PLR0913
 
     finish(made, loading, show)
     return 0 if result.success and result.energy_ok else 1
+
+
+def _played(mechanism: Any, run: Any) -> str:
+    """The report with a run in it, without what takes long."""
+    from kane.report import Given, Options, build_report, render
+
+    options = Options(tolerances=(), targets=("c", "numpy"), count_explicit=False)
+    return render(build_report(mechanism, options, Given(runs=(run,))))
 
 
 @app.command

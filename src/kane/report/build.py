@@ -29,7 +29,7 @@ from kane.report.sections.meshes import find_meshes
 from kane.report.sections.motion import Motions, motions, recording, torque_split
 from kane.report.sections.numbers import Counts, Verification, counts, verification
 from kane.report.sections.overview import overview
-from kane.report.sections.poles import poles
+from kane.report.sections.poles import Poles, poles, poles_at_rest
 from kane.report.sections.recursion import recursive_steps
 from kane.report.sections.scene import scene
 from kane.report.sections.steps import KaneSteps, kane_steps
@@ -41,7 +41,7 @@ LARGEST_STEPS = 7  # speeds; with more the steps are written from body to body
 LARGEST_EXPLICIT = 12  # coordinates; the explicit model of more is never short enough to read
 LARGEST_LEVELS = 1000  # terms of an explicit model that are factored and abbreviated in seconds
 
-_KINDS: tuple[type[Any], ...] = (Base, Code, Counts, Explicit, KaneSteps, Maps, Motions, TaskPages, Verification)
+_KINDS: tuple[type[Any], ...] = (Base, Code, Counts, Explicit, KaneSteps, Maps, Motions, Poles, TaskPages, Verification)
 TITLES = {kind.id: kind.title for kind in _KINDS}
 
 Progress = Callable[[str], None]
@@ -153,6 +153,12 @@ class _Work:
         self.progress("maps over the workspace")
         return _or_why(Maps, lambda: maps(self.mechanism, derived))
 
+    def poles(self) -> Section:
+        if self.g.linear is not None:
+            return poles(self.g.linear)
+        self.progress("poles")
+        return _or_why(Poles, lambda: poles_at_rest(self.mechanism))
+
     def base(self) -> Section:
         self.progress("base parameters")
         return _or_why(Base, lambda: base(base_parameters(self.mechanism)))
@@ -170,7 +176,7 @@ class _Work:
             "equations": self.task_pages,
             "motion": self.motion,
             "maps": self.maps,
-            "poles": lambda: poles(g.linear) if g.linear is not None else None,
+            "poles": self.poles,
             "base": lambda: self.base() if self.o.base else None,
             "code": self.code,
         }

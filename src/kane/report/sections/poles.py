@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
+from kane.equations.derive import derive_task
+from kane.errors import InputError
+from kane.graph.evaluate import evaluate
+from kane.kinematics.coordinates import find_coordinates, symbol_name
 from kane.linearization.linear import LinearSystem
+from kane.mechanism import formula as f
+from kane.mechanism.joints import joint_type
+from kane.mechanism.model import Mechanism
+from kane.report.sections.motion import coordinate_ranges
+
+LARGEST = 12  # coordinates of a mechanism whose poles are worked out for the page
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +44,49 @@ class Poles:
     rows: tuple[Pole, ...]
     states: tuple[str, ...]
     data: dict[str, Any]
+    about: str = "the operating point"
 
 
 def poles(system: LinearSystem) -> Poles:
     """The poles of a linear system."""
-    values = [complex(x) for x in system.eigenvalues]
+    return _shown([complex(x) for x in system.eigenvalues], system.states, "the operating point")
+
+
+def _shown(values: Sequence[complex], states: tuple[str, ...], about: str) -> Poles:
     scale = max((abs(x) for x in values), default=1.0) or 1.0
     data = {"poles": [[x.real, x.imag] for x in values]}
-    return Poles(tuple(_pole(x, 1e-9 * scale) for x in values), system.states, data)
+    return Poles(tuple(_pole(x, 1e-9 * scale) for x in values), states, data, about)
+
+
+def poles_at_rest(mechanism: Mechanism) -> Poles:
+    """Poles about rest in the starting pose, held there by constant torques: M x'' + d tau/dqd x' + d tau/dq x = 0.
+
+    Damping of the joints included.  Raises InputError for mechanisms with free joints, loops, many coordinates, or
+    parameters that are given at run time.
+    """
+    c = find_coordinates(mechanism)
+    if c.speeds != c.names or mechanism.constraints or not 0 < len(c.names) <= LARGEST:
+        raise InputError(f"Poles are shown of trees of up to {LARGEST} coordinates whose speeds are their rates.")
+    made = [derive_task(mechanism, task).program for task in ("mass_matrix", "inverse_dynamics_derivatives")]
+    if any(not {i.name for i in program.inputs} <= {"q", "qd", "qdd"} for program in made):
+        raise InputError("The description leaves parameters open, so there are no poles to show.")
+    n = len(c.names)
+    q = np.array([min(max(0.0, low), high) for low, high in coordinate_ranges(mechanism)])
+    state = {"q": q, "qd": np.zeros(n), "qdd": np.zeros(n)}
+    found: dict[str, Any] = {}
+    for program in made:
+        found |= evaluate(program, {i.name: state[i.name] for i in program.inputs})
+    M, by_q, by_qd = (np.asarray(found[name]) for name in ("M", "dtau_dq", "dtau_dqd"))
+    values = mechanism.parameter_values
+    for joint in mechanism.joints:
+        names = joint_type(joint).coordinates(joint)
+        if joint.mimic is None and len(names) == 1:
+            by_qd = by_qd + np.diag([f.number(joint.damping, values) * (name == names[0]) for name in c.names])
+    below = -np.linalg.solve(M, np.hstack([by_q, by_qd]))
+    A = np.vstack([np.hstack([np.zeros((n, n)), np.eye(n)]), below])
+    order = sorted((complex(x) for x in np.linalg.eigvals(A)), key=lambda x: (-round(x.real, 9), -round(x.imag, 9)))
+    rates = tuple(symbol_name("qd", name) for name in c.names)
+    return _shown(order, (*c.names, *rates), "rest in the starting pose, held by constant torques")
 
 
 def _pole(x: complex, small: float) -> Pole:
