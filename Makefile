@@ -46,7 +46,7 @@ $(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
 
 # Robot files and Drake without what they depend on, in a folder of their own.
 $(VENV)/.installed-robots: tests/robot_wheels.txt $(VENV)/.installed-dev
-	for wheel in $$(grep -v '^\#' tests/robot_wheels.txt); do \
+	for wheel in $$(grep -v '^#' tests/robot_wheels.txt); do \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --upgrade \
 	    --target $(VENV)/robots $$wheel || echo "not installed, its files are left out: $$wheel"; \
 	done
