@@ -18,7 +18,7 @@ from kane.graph.program import Program
 from kane.mechanism.model import Mechanism
 from kane.robots.bundled import load as bundled
 from kane.search import optimise
-from kane.search.speeds import find_runs, forward_dynamics, is_planar, mass_matrix_of_sums
+from kane.search.speeds import find_runs, forward_dynamics, is_planar, mass_matrix_of_sums, worth_trying
 from planar_trees import planar_tree
 
 CHAIN, TREE = (0, 1, 2), (0, 1, 2, 2, 1, 0, 6)
@@ -84,6 +84,13 @@ def test_runs_of_robots() -> None:
     system = derive_system(bundled("puma560"))
     assert dict(find_runs(system.k).before) == {2: 1} and not is_planar(system.k, find_runs(system.k))
     assert dict(find_runs(derive_system(bundled("ur_like")).k).before) == {2: 1, 3: 2}
+
+
+def test_long_chains_are_left_alone() -> None:
+    """By articulated bodies a long chain costs less, in proportion to its length."""
+    short, long = (derive_system(planar_tree(tuple(range(n)))) for n in (3, 30))
+    assert worth_trying(short.k) and not worth_trying(long.k)
+    assert not worth_trying(derive_system(bundled("stanford")).k)
 
 
 def test_the_search_finds_them() -> None:

@@ -23,7 +23,7 @@ from kane.mechanism.model import Mechanism
 from kane.search.agree import agree
 from kane.search.formulation import Formulation, Price, descend, formulated, options, pricing, quick, wander
 from kane.search.local import Budget, Found, LocalSearch, Saved
-from kane.search.speeds import find_runs
+from kane.search.speeds import worth_trying
 from kane.search.tasks import BUILDS, DERIVATIVES, serves
 
 Effort = Literal["low", "normal", "high"]
@@ -135,7 +135,7 @@ class _Search:
             trials = [quick(system)]
             if self.task in DERIVATIVES and len(system.k.motions) <= LONGEST:
                 trials.append(descend(system, self._price(system, "mass_matrix"), 0, 0))
-        if self.task == "forward_dynamics" and find_runs(system.k).before:
+        if self.task == "forward_dynamics" and worth_trying(system.k):
             trials += [replace(trial, sums=True) for trial in trials[:2]]
         return trials
 

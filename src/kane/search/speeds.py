@@ -26,6 +26,7 @@ from kane.kinematics.vectors import SimpleRotation, Vec
 from kane.mechanism.model import Turn
 from kane.search.parallel import parallel_runs
 
+LONGEST = 20  # speeds of a robot; the equations of larger ones are cheaper by articulated bodies
 TERMS = 16  # sums longer than this are not opened
 
 
@@ -54,6 +55,11 @@ def find_runs(k: Kinematics) -> Runs:
     before = {speed[i]: speed[p] for i, p in parent.items()}
     after = {s: tuple(r for r, p in before.items() if p == s) for s in before.values()}
     return Runs(parent, before, after)
+
+
+def worth_trying(k: Kinematics) -> bool:
+    """True when there are rates to sum and the robot is not too large."""
+    return len(k.symbols.u) <= LONGEST and bool(find_runs(k).before)
 
 
 def forward_dynamics(

@@ -27,7 +27,7 @@ from kane.mechanism.formula import ScalarLike, exact
 from kane.mechanism.given import mechanism_of
 from kane.mechanism.model import Mechanism, Parameter
 from kane.native.function import NativeFunction, compile_program
-from kane.search.speeds import find_runs, forward_dynamics
+from kane.search.speeds import find_runs, forward_dynamics, worth_trying
 from kane.simulation.contacts import Contact, contact_forces
 from kane.simulation.driver import Driver, load_driver
 from kane.simulation.momenta import momenta_of
@@ -292,10 +292,9 @@ def _by_factor(system: System, tau: Sequence[Ref]) -> list[Ref] | None:
 
 def _by_sums(system: System, tau: Sequence[Ref]) -> list[Ref] | None:
     """In rates summed over runs of parallel axes, where there are such."""
-    runs = find_runs(system.k)
-    if not runs.before:
+    if not worth_trying(system.k):
         return None
-    return forward_dynamics(system, runs, lambda u: newton_euler(system, u, external=True), tau)
+    return forward_dynamics(system, find_runs(system.k), lambda u: newton_euler(system, u, external=True), tau)
 
 
 def _by_articulated(system: System, tau: Sequence[Ref]) -> list[Ref] | None:
