@@ -1,5 +1,6 @@
 """Measured parameters: propagation of errors, the formulas of the instruments, the worksheet of the PUMA 560."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kane.equations.derive import derive_task
 from kane.errors import FormatError, InputError, NumberError, UnknownNameError
+from kane.graph.evaluate import evaluate
 from kane.identification.measure import (
     MeasuredBody,
     along,
@@ -247,3 +250,64 @@ def test_a_motor_is_counted_where_it_is():
 def test_mistakes_in_a_worksheet_are_named(text, error, name):
     with pytest.raises(error, match=name.replace(".", r"\.")):
         read_worksheet(text, load("puma560"))
+
+
+def readings(tensor, mass, com, error=None):
+    """A worksheet entry of a body with this central tensor, as six swings and three balances would read."""
+    rng = error or (lambda value, scale: value)
+    axes = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (0, 1, 1), (1, 0, 1)]
+    swings = []
+    for axis in axes:
+        unit = np.array(axis) / np.linalg.norm(axis)
+        period = 2 * np.pi / np.sqrt(mass * 9.8 * 0.25**2 / (2.0 * (unit @ tensor @ unit)))
+        swings.append({
+            "axis": list(axis), "distance": rng(0.25, 0.001), "length": rng(2.0, 0.001), "periods": 50,
+            "time": rng(50 * period, 0.1),
+        })  # fmt: skip
+    edge = {a: rng(c + 0.2, 0.001) for a, c in zip("xyz", com, strict=True)}
+    weighed = {"gross": rng(mass + 0.5, 0.01), "tare": rng(0.5, 0.01)}
+    return {"mass": weighed, "edge": edge, "datum": dict.fromkeys("xyz", 0.2), "swing": swings}
+
+
+def test_six_swings_of_a_worksheet_give_the_body_and_the_spread_of_repeated_measurement():
+    tensor = np.array([[0.13, 0.02, -0.01], [0.02, 0.52, 0.015], [-0.01, 0.015, 0.54]])
+    mass, com = 17.4, np.array([0.068, 0.006, -0.016])
+    graduation = {"mass": 0.01, "length": 0.001, "time": 0.1}
+    robot = load("puma560")
+
+    def measured(entry):
+        sheet = {"gravity": 9.8, "graduation": graduation, "link": {"link2": entry}}
+        return measurements(sheet, robot).bodies["link2"]
+
+    body = measured(readings(tensor, mass, com))
+    parts = [body.mass, *body.com, *body.tensor]
+    expected = [mass, *com, *tensor[np.triu_indices(3)]]
+    assert np.allclose([p.value for p in parts], expected, atol=1e-12)
+    rng = np.random.default_rng(0)
+    again = [measured(readings(tensor, mass, com, lambda v, s: v + s * rng.uniform(-0.5, 0.5))) for _ in range(400)]
+    spread = np.std([[p.value for p in (b.mass, *b.com, *b.tensor)] for b in again], axis=0)
+    assert np.allclose(spread, [p.error for p in parts], rtol=0.15)
+
+
+def test_torque_spring_gives_the_drive_of_a_robot_through_its_gravity_gradient():
+    robot = load("puma560")
+    bare = replace(robot, joints=tuple(replace(j, rotor=None) for j in robot.joints))
+    pose, k, drive, h = np.array([0.0, 0.3, -1.1, 0, 0, 0]), 400.0, 4.71, 1e-5
+    torque = derive_task(bare, "inverse_dynamics").program
+
+    def g(q, qdd=0.0):
+        zero = np.zeros((1, 6))
+        state = {"q": q[None], "qd": zero, "qdd": zero + qdd * np.eye(6)[1]}
+        return float(evaluate(torque, state)["tau"][0, 1])
+
+    step = h * np.eye(6)[1]
+    gradient = (g(pose + step) - g(pose - step)) / (2 * h)
+    assert abs(gradient) > 5.0  # it counts
+    omega = np.sqrt((k + gradient) / (drive + g(pose, 1.0) - g(pose)))
+    spring = {"stiffness": "400 +- 10", "periods": 20, "time": f"{20 * 2 * np.pi / omega} +- 0.01",
+              "pose": {"joint2": 0.3, "joint3": -1.1}}  # fmt: skip
+    found = measurements({"drive": {"joint2": {"ratio": 107.36, "spring": spring}}}, robot).drives["joint2"]
+    assert np.isclose(found.value, drive, rtol=1e-6)
+    # dI/dk = 1 / omega^2, dI/dt = 2 (k + dg/dq) / omega^2 / t
+    by_time = 2 * (k + gradient) / omega**2 / (40 * np.pi / omega)
+    assert np.isclose(found.error, np.hypot(10 / omega**2, 0.01 * by_time), rtol=1e-4)
