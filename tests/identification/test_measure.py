@@ -245,6 +245,11 @@ def test_a_motor_is_counted_where_it_is():
         ("[link.link2]\nmass = 1\ncom = [0,0,0]\nshell = { kind = 'egg' }\n", UnknownNameError, "egg"),
         ("[link.link2\nmass = 1\n", FormatError, "Not TOML"),
         ("[drive.joint2]\nratio = 3\n", FormatError, "drive.joint2 has neither"),
+        ("[link.link2]\nmass = { tare = 1 }\ncom = [0,0,0]\n", FormatError, "link.link2 lacks gross"),
+        ("[link.link2]\nmass = 1\ncom = [0,0]\n", FormatError, "link.link2 is not of the form"),
+        ("[link.link2]\nmass = 1\ncom = [0,0,0]\nshell = { kind = 'box' }\n", FormatError, "link.link2 lacks x"),
+        ("[drive.joint2]\nspring = { stiffness = 3 }\n", FormatError, "drive.joint2 lacks periods"),
+        ("[drive.joint2]\nspring = { stiffness = 3, periods = 0, time = 1 }\n", FormatError, "drive.joint2 is 0"),
     ],
 )
 def test_mistakes_in_a_worksheet_are_named(text, error, name):

@@ -35,7 +35,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -47,7 +48,7 @@ from kane.equations.base_parameters import full_values
 from kane.equations.derive import derive_task
 from kane.equations.system import System, derive_system
 from kane.equations.tasks.regressors import parameter_columns
-from kane.errors import FormatError, UnknownNameError
+from kane.errors import FormatError, KaneError, UnknownNameError
 from kane.graph.evaluate import evaluate
 from kane.identification.measure import (
     SHELLS,
@@ -162,22 +163,42 @@ def measurements(sheet: Table, mechanism: Mechanism) -> Measurements:
     bodies = {}
     for link, entry in sheet.get("link", {}).items():
         mechanism.link(link)
-        bodies[link] = _body(f"link.{link}", entry, graduation, gravity)
+        with _named(f"link.{link}"):
+            bodies[link] = _body(f"link.{link}", entry, graduation, gravity)
     drives: dict[str, Quantity] = {}
     ratios: dict[str, Quantity] = {}
     measured = Measurements(bodies, {}, {}).applied(mechanism)
     for name, entry in sheet.get("drive", {}).items():
         mechanism.joint(name)
         place = f"drive.{name}"
-        if "ratio" in entry:
-            ratios[name] = reading(entry["ratio"], f"{place}.ratio")
-        if "rotor" in entry:
-            drives[name] = reflected_inertia(reading(entry["rotor"], f"{place}.rotor"), ratios.get(name, Quantity(1.0)))
-        elif "spring" in entry:
-            drives[name] = _spring(place, entry["spring"], name, measured, Measurements(bodies, {}, {}), graduation)
-        else:
-            raise FormatError(f"{place} has neither rotor nor spring.", element=place, remedy="Give one of them.")
+        with _named(place):
+            if "ratio" in entry:
+                ratios[name] = reading(entry["ratio"], f"{place}.ratio")
+            if "rotor" in entry:
+                rotor = reading(entry["rotor"], f"{place}.rotor")
+                drives[name] = reflected_inertia(rotor, ratios.get(name, Quantity(1.0)))
+            elif "spring" in entry:
+                drives[name] = _spring(place, entry["spring"], name, measured, Measurements(bodies, {}, {}), graduation)
+            else:
+                raise FormatError(f"{place} has neither rotor nor spring.", element=place, remedy="Give one of them.")
     return Measurements(bodies, drives, ratios)
+
+
+@contextmanager
+def _named(place: str) -> Iterator[None]:
+    """What a wrong entry leads to as a FormatError that says where."""
+    try:
+        yield
+    except KaneError:
+        raise
+    except KeyError as error:
+        raise FormatError(f"{place} lacks {error.args[0]}.", element=place, remedy="Add it.") from None
+    except ZeroDivisionError:
+        raise FormatError(f"A reading of {place} is 0.", element=place, remedy="Repair it.") from None
+    except (TypeError, ValueError, AttributeError) as error:
+        raise FormatError(
+            f"{place} is not of the form of a worksheet: {error}.", element=place, remedy="See docs/identification.md."
+        ) from None
 
 
 def _body(place: str, entry: Table, graduation: dict[str, float], gravity: Quantity) -> MeasuredBody:
