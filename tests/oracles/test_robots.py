@@ -60,7 +60,7 @@ def checked(name: str, base: str, states: int) -> list[Check]:
     pinocchio = compare_pinocchio(path, m, functions, 1, states, frames)
     # nothing was left out in silence: the Coriolis matrix is checked twice, the kinematic equations are not
     assert len(pinocchio) == len(tasks) + 3 * len(frames), pinocchio
-    mujoco = compare_mujoco(path, m, functions, 2, min(states, 8))
+    mujoco = compare_mujoco(path, m, functions, 2, states)
     laws = verify(m, functions, 3, min(states, 4), physical=physical)
     return [*pinocchio, *mujoco, *laws, *exact_checks(m, seed=4)]
 
