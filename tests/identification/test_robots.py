@@ -1,5 +1,7 @@
 """Whole arms with friction, encoder steps, torque ripple and noise at 1 kHz: small errors, honest deviations."""
 
+import importlib.util
+import sys
 import warnings
 from dataclasses import replace
 from fractions import Fraction
@@ -116,3 +118,20 @@ def test_short_noisy_logs_give_impossible_bodies_that_are_named_and_real_ones_in
         for x in (fit.coef_, fit.x_)
     )
     assert np.linalg.norm(real) < np.linalg.norm(plain)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", ["puma560", "panda", "tree"])
+@pytest.mark.filterwarnings("ignore::kane.identification.identifier.IdentificationWarning")
+def test_three_deviations_hold_for_all_parameters_in_95_of_100_runs(name):
+    path = Path(__file__).parents[2] / "benchmarks" / "identified.py"
+    spec = importlib.util.spec_from_file_location("identified", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["identified"] = module
+    spec.loader.exec_module(module)
+    made = module.bench(name, "designed")
+    scores, errors, real = zip(*(made.run(seed) for seed in range(200)), strict=True)
+    inside = np.abs(scores) < 3
+    assert inside.all(axis=1).mean() >= 0.95 and inside.mean(axis=0).min() >= 0.95
+    assert (np.abs(scores) < 1).mean() < 0.9  # and they are not much too large
+    assert np.max(errors) < 0.01 and all(real)
