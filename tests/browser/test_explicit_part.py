@@ -116,6 +116,17 @@ def test_a_constant_says_where_it_is_from_and_where_it_occurs(view, model):
     assert Reader(names).value(right) == pytest.approx(model.constants[index].value, rel=1e-9)
 
 
+def test_every_matrix_can_be_seen(view):
+    page = view("puma560")
+    for matrix in "BCgA":
+        tab(page, matrix)
+        assert page.page.locator("#elements").is_visible()
+        assert page.page.locator("#elements li").first.is_visible()
+        assert page.run("() => document.getElementById('matrix-panel').getAttribute('aria-labelledby')") == (
+            f"matrix-{matrix}"
+        )
+
+
 def test_significance_bars_are_sorted_shares(view):
     page = view("puma560")
     tab(page, "A")

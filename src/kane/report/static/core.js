@@ -108,8 +108,11 @@ window.kane = { data: {}, parts: {} };
         const on = other === tab;
         other.setAttribute("aria-selected", on);
         other.tabIndex = on ? 0 : -1;
-        document.getElementById(other.getAttribute("aria-controls")).hidden = !on;
+        document.getElementById(other.getAttribute("aria-controls")).hidden = true;
       }
+      const panel = document.getElementById(tab.getAttribute("aria-controls")); // several tabs may have one panel
+      panel.hidden = false;
+      panel.setAttribute("aria-labelledby", tab.id);
       if (focus) tab.focus();
       list.dispatchEvent(new CustomEvent("choose", { detail: tab }));
     };
