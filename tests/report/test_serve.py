@@ -29,9 +29,9 @@ def server():
         thread.join(5)
 
 
-def ask(server, path, method="GET", host=None, body=None):
+def ask(server, path, method="GET", host=None, body=None, more=None):
     connection = HTTPConnection("127.0.0.1", server.server_port, timeout=60)
-    headers = {"Host": host} if host is not None else {}
+    headers = ({"Host": host} if host is not None else {}) | (more or {})
     connection.request(method, path, body=body, headers=headers)
     answer = connection.getresponse()
     text = answer.read().decode()
@@ -85,6 +85,57 @@ def test_only_get_is_answered(server, method):
 def test_what_is_not_understood_is_refused_with_a_reason(server, asked):
     status, page, _ = ask(server, f"/{server.token}/?{asked}")
     assert status == 400 and "<script" not in page and "Traceback" not in page
+
+
+@pytest.mark.parametrize("site", ("cross-site", "same-site", "evil"))
+def test_requests_of_other_pages_are_refused(server, site):
+    for path in ("", "parts?of=counts"):
+        status, page, _ = ask(server, f"/{server.token}/{path}", more={"Sec-Fetch-Site": site})
+        assert status == 403 and server.token not in page
+    assert ask(server, f"/{server.token}/parts?of=counts", more={"Sec-Fetch-Site": "same-origin"})[0] == 200
+
+
+def test_parts_are_answered_as_json_each_with_its_html_and_data(server):
+    status, text, headers = ask(server, f"/{server.token}/parts?of=counts,scene&robot=scara")
+    made = json.loads(text)
+    assert status == 200 and headers["Content-Type"].startswith("application/json")
+    assert made["name"] == "scara" and {p["id"] for p in made["parts"]} == {"counts", "scene"}
+    scene = next(p for p in made["parts"] if p["id"] == "scene")
+    assert scene["data"]["name"] == "scara" and 'id="view"' in scene["html"] and "<script" not in scene["html"]
+
+
+def test_every_part_of_the_page_can_be_asked_for(server):
+    page = ask(server, f"/{server.token}/")[1]
+    live = data_of(page, "live")
+    asked = {name for group in (*live["first"], *live["later"]) for name in group.split(",")}
+    shown = set(re.findall(r'<section id="(\w+)"', page)) - {"live"}
+    assert shown == asked
+    for group in live["later"]:
+        status, text, _ = ask(server, f"/{server.token}/parts?of={group}&more=1")
+        assert status == 200 and {p["id"] for p in json.loads(text)["parts"]} == set(group.split(","))
+        assert all(p["title"] and p["html"].strip() for p in json.loads(text)["parts"])
+
+
+@pytest.mark.parametrize("of", ("", "nothing", "robot,nothing", "../../x", "%3Cscript%3E", "robot,,"))
+def test_parts_that_there_are_not_are_refused(server, of):
+    status, text, _ = ask(server, f"/{server.token}/parts?of={of}")
+    assert status == 400 and "There is no part" in json.loads(text)["error"]
+
+
+@pytest.mark.parametrize("path", ("parts/x", "other", "parts/../..", "page.html"))
+def test_there_is_nothing_else(server, path):
+    assert ask(server, f"/{server.token}/{path}")[0] in (403, 404)
+
+
+def test_a_slow_answer_nobody_waits_for_is_given_up(server):
+    """A client that closes while another slow part is made: the server stays of use."""
+    query = f"/{server.token}/parts?of=explicit,counts&more=1&levels=1&robot=scara"
+    for _ in range(3):
+        with socket.create_connection(("127.0.0.1", server.server_port), timeout=5) as raw:
+            raw.sendall(f"GET {query} HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\n\r\n".encode())
+    status, text, _ = ask(server, query)
+    made = {p["id"]: p for p in json.loads(text)["parts"]}
+    assert status == 200 and len(made["explicit"]["data"]["levels"]) == 4
 
 
 def test_an_error_shows_markup_as_text(server):

@@ -77,7 +77,7 @@ def least_change(J: Array, residual: Array) -> Array:
     """The smallest step with J step = -residual, dependent rows left out."""
     from scipy.linalg import lapack
 
-    if not len(residual):
+    if not J.size:  # no condition, or nothing that may change
         return np.zeros(J.shape[1])
     qr, pivots, tau, _, _ = lapack.dgeqp3(J.T)
     diagonal = np.abs(np.diagonal(qr))
