@@ -102,3 +102,16 @@ def test_raw_log_with_quantised_encoders_gives_parameters_within_their_deviation
     broken[11, 2] = np.nan
     with pytest.raises(InputError, match="'slide' is nan at sample 11"):
         fit.fit_raw(np.arange(500) * STEP, broken, unseen, cutoff=10.0)
+
+
+@pytest.mark.filterwarnings("ignore::kane.identification.identifier.IdentificationWarning")
+def test_raw_logs_with_outliers_are_fitted_robustly():
+    arm = rough(spatial(), [0.4, 0.5, 0.6], [1.0, 0.8, 2.0])
+    rng = np.random.default_rng(1)
+    fit, robust = (Identifier(arm, friction="all", method=method) for method in ("wls", "irls"))
+    t, q, qd, qdd = fourier(3, 10_000, 7, amplitude=0.25)
+    tau = fit.model.torque(q, qd, qdd, fit.model.prior)
+    tau += 0.01 * np.ptp(tau, axis=0) * rng.normal(size=tau.shape)
+    tau[4000:4003] += 30 * np.ptp(tau, axis=0)  # three samples that are wrong by far
+    plain = np.abs(fit.fit_raw(t, q, tau, cutoff=10.0).coef_ - fit.model.prior).max()
+    assert np.abs(robust.fit_raw(t, q, tau, cutoff=10.0).coef_ - fit.model.prior).max() < 0.5 * plain

@@ -83,14 +83,11 @@ def _weighted(factors: Factors, prior: Array, solution: Solution, correlated: bo
     return solve(factors, prior, 1.0 / sigma, correlated, per_joint)
 
 
-def robust_estimate(
-    model: TorqueModel, q: Array, qd: Array, qdd: Array, tau: Array, moved: Sequence[bool] = ()
-) -> Estimate:
-    """Iteratively reweighted least squares: samples by Huber's weights, joints by their scale.
+def robust_estimate(model: TorqueModel, W: Array, tau: Array, moved: Sequence[bool] = ()) -> Estimate:
+    """Iteratively reweighted least squares on W (n, nv, k), tau (n, nv): samples by Huber's weights, joints by scale.
 
     The scale is the median absolute deviation.  Raises ConvergenceError after 100 rounds.
     """
-    W = model.regressor(q, qd, qdd)
     first = solve(merged(chunk_factors(*c) for c in chunks_of(W, tau)), model.prior)
     x = first.x
     for _ in range(100):

@@ -15,21 +15,22 @@ from kane.identification.consistent import PRIOR, Consistent, consistent_fit, im
 from kane.identification.estimate import (
     Estimate,
     Method,
+    chunks_of,
     estimate,
     model_factors,
     require_samples,
     robust_estimate,
 )
-from kane.identification.factors import Factors, merged, triangle
+from kane.identification.factors import Factors, chunk_factors, merged, triangle
 from kane.identification.finding import Finding
-from kane.identification.stream import Watch, plain_factors, raw_factors
+from kane.identification.stream import Watch, plain_factors, raw_factors, raw_rows
 from kane.identification.torque_model import Friction, TorqueModel, torque_model
 from kane.identification.write_back import with_parameters
 from kane.mechanism.given import mechanism_of
 from kane.mechanism.model import Mechanism
 
 Array = np.ndarray[Any, np.dtype[Any]]
-Samples = tuple[Array, Array, Array, Array]
+Rows = tuple[Array, Array]
 MANY = 2000  # samples from which noise is taken as correlated in time when nobody says
 
 
@@ -102,7 +103,8 @@ class Identifier:
         findings = check_log(model, q, qd, qdd, tau, times)
         refuse(findings, self.accept)
         require_samples(model, len(q))
-        return self._learn(findings, model_factors(model, q, qd, qdd, tau), (q, qd, qdd, tau))
+        rows = (model.regressor(q, qd, qdd), tau) if self.method == "irls" else None
+        return self._learn(findings, model_factors(model, q, qd, qdd, tau), rows)
 
     def fit_raw(self, t: Any, q: Any, tau: Any, cutoff: float, qd: Any = None) -> Identifier:
         """Estimate from raw encoder and torque samples at an even rate.
@@ -124,9 +126,13 @@ class Identifier:
     def fit_raw_chunks(self, chunks: Iterable[tuple[Any, Any, Any, Any]], cutoff: float) -> Identifier:
         """Estimate as fit_raw does from chunks (t, q, tau, qd or None) that follow each other."""
         watch = Watch(self.model, self.accept)
-        factors = merged(raw_factors(self.model, chunks, cutoff, watch))
+        if self.method == "irls":  # wants all rows at once
+            W, thin = (np.concatenate(a) for a in zip(*raw_rows(self.model, chunks, cutoff, watch), strict=True))
+            factors, rows = merged(chunk_factors(*c) for c in chunks_of(W, thin)), (W, thin)
+        else:
+            factors, rows = merged(raw_factors(self.model, chunks, cutoff, watch)), None
         require_samples(self.model, factors.total)
-        return self._learn(watch.findings(), factors, None, True)
+        return self._learn(watch.findings(), factors, rows, True)
 
     def fit_factors(self, factors: Factors, findings: Sequence[Finding] = ()) -> Identifier:
         """Estimate from factors made elsewhere (other processes or machines) for this model."""
@@ -134,16 +140,17 @@ class Identifier:
         return self._learn(findings, factors, None)
 
     def _learn(
-        self, findings: Sequence[Finding], factors: Factors, samples: Samples | None, correlated: bool = False
+        self, findings: Sequence[Finding], factors: Factors, rows: Rows | None, correlated: bool = False
     ) -> Identifier:
         model = self.model
         correlated = (correlated or factors.total >= MANY) if self.correlated is None else self.correlated
         if self.method == "irls":
-            if samples is None:
+            if rows is None:
                 raise UnsupportedError(
-                    "method 'irls' wants all samples in memory.", name="method", remedy="Use 'wls', or fit()."
-                )
-            result = robust_estimate(model, *samples, moved(model, findings))
+                    "method 'irls' wants all samples in memory.", name="method",
+                    remedy="Use 'wls', or fit() and fit_raw().",
+                )  # fmt: skip
+            result = robust_estimate(model, *rows, moved(model, findings))
         else:
             result = estimate(model, factors, self.method, correlated, moved(model, findings))
         self._keep(result, findings)

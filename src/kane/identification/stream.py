@@ -82,7 +82,15 @@ def plain_factors(model: TorqueModel, chunks: Iterable[Sequence[Any]], watch: Wa
 def raw_factors(
     model: TorqueModel, chunks: Iterable[tuple[Any, Any, Any, Any]], cutoff: float, watch: Watch
 ) -> Iterator[Factors]:
-    """Factors of raw chunks (t, q, tau, qd or None), filtered below `cutoff` Hz.
+    """Factors of raw chunks (t, q, tau, qd or None), filtered below `cutoff` Hz."""
+    for W, tau in raw_rows(model, chunks, cutoff, watch):
+        yield from (chunk_factors(*part) for part in chunks_of(W, tau))
+
+
+def raw_rows(
+    model: TorqueModel, chunks: Iterable[tuple[Any, Any, Any, Any]], cutoff: float, watch: Watch
+) -> Iterator[tuple[Array, Array]]:
+    """W (n, nv, k) and tau (n, nv) of raw chunks, filtered and thinned.
 
     The filters spoil `edge` samples at each end, twice; as many are seen again with the next chunk.
     """
@@ -108,8 +116,7 @@ def raw_factors(
         watch.look(motion.q, motion.qd, motion.qdd, motion.tau, motion.t, offset + motion.trimmed)
         if first:
             watch.keep(noisy_rates(model, encoder_noise(q, step, cutoff), motion.qdd))
-        W, thin = parallel_filter(model.regressor(motion.q, motion.qd, motion.qdd), motion.tau, step, cutoff)
-        yield from (chunk_factors(*part) for part in chunks_of(W, thin))
+        yield parallel_filter(model.regressor(motion.q, motion.qd, motion.qdd), motion.tau, step, cutoff)
         first = False
         held = [a[-overlap:] for a in arrays]
     if first:
