@@ -6,12 +6,13 @@ both sides; TREE_ONLY names the files that are refused unless that is asked for,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from kane.equations.derive import derive_task
-from kane.errors import InputError, UnsupportedError
+from kane.errors import FormatError, InputError, UnsupportedError
 from kane.formats import read
 from kane.mechanism.checks import judge
 from kane.verification.mjcf_oracle import compare_mjcf
@@ -88,6 +89,11 @@ TREE_REASONS = {
         "robosuite/models/assets/grippers/robotiq_gripper_s.xml",
     ),
 }
+# parts or meshes in other folders of the wheel, which must be given
+OUTSIDE = (
+    "dm_control/locomotion/walkers/assets/dog_v2/dog.xml",
+    "gymnasium_robotics/envs/assets/kitchen_franka/kitchen_assets/kitchen_env_model.xml",
+)
 TREE_ONLY = {name: reason for reason, names in TREE_REASONS.items() for name in names}
 
 
@@ -95,19 +101,22 @@ TREE_ONLY = {name: reason for reason, names in TREE_REASONS.items() for name in 
 @pytest.mark.parametrize("name", FILES)
 def test_all_files(name: str) -> None:
     """Read, and of one mind with MuJoCo at 20 random states; or refused for the reason that stands above."""
-    path, home = FILES[name], wheel_folder(name)
+    path, folders = FILES[name], [wheel_folder(name)] if name in OUTSIDE else []
     if name in REFUSED:
         with pytest.raises(InputError, match=REFUSED[name]):
-            judge(read(path, folders=[home]), "accept")
+            judge(read(path), "accept")
         return
+    if name in OUTSIDE:
+        with pytest.raises(FormatError, match="leads out of the model's folder"):
+            read(path, constraints="ignore")
     if name in TREE_ONLY:
         with pytest.raises(UnsupportedError, match=TREE_ONLY[name]):
-            read(path, folders=[home])
-    compare(path, home, tree_only=name in TREE_ONLY)
+            read(path, folders=folders)
+    compare(path, folders, tree_only=name in TREE_ONLY)
 
 
-def compare(path: Path, home: Path, tree_only: bool = False) -> None:
-    m = judge(read(path, constraints="ignore" if tree_only else "refuse", folders=[home]), "accept")
+def compare(path: Path, folders: Sequence[Path] = (), tree_only: bool = False) -> None:
+    m = judge(read(path, constraints="ignore" if tree_only else "refuse", folders=folders), "accept")
     if degrees(m) == 0:
         return
     checks = compare_mjcf(path, m, {task: derive_task(m, task).program for task in TASKS}, 1, 20)
@@ -140,7 +149,7 @@ def test_all_joint_types_of_a_file_of_our_own(tmp_path: Path) -> None:
     """Free and ball joints, two joints on a body, ref, armature, a follower, inertia from geoms."""
     path = tmp_path / "own.xml"
     path.write_text(OWN)
-    compare(path, tmp_path)
+    compare(path)
 
 
 def test_the_oracle_sees_a_wrong_number(tmp_path: Path) -> None:
