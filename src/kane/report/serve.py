@@ -30,10 +30,10 @@ from kane.report.sections.left_out import LeftOut
 HOST = "127.0.0.1"
 SECONDS = 10.0  # that a client may take for its request
 MOST_FIELDS, LONGEST = 200, 60
-FIRST = ("counts", "explicit", "equations")
-LATER = ("robot,scene", "steps", "motion", "maps", "poles", "base", "code", "explicit,counts", "verification")
+FIRST = ("counts", "explicit")
+LATER = ("equations", "robot,scene", "steps", "motion", "maps", "poles", "base", "code", "explicit,counts", "verification")
 PARTS = frozenset(name for group in (*FIRST, *LATER) for name in group.split(","))
-QUICK = Options(tolerances=(), count_explicit=False, waiting=PARTS - {"robot", "scene", *FIRST})
+QUICK = Options(tolerances=(), count_explicit=False, waiting=PARTS - {"robot", "scene", "equations", *FIRST})
 
 Load = Callable[[str], Mechanism]
 More = Callable[[Mechanism, str], Given]

@@ -29,7 +29,7 @@
 
   // The slow parts, one after another, while the page is used; a change stops them.
   async function rest(signal, all) {
-    for (const id of all ? data.later : data.later.filter((x) => x !== "robot,scene")) { // the page came with those
+    for (const id of all ? data.later : data.later.filter((x) => !["equations", "robot,scene"].includes(x))) { // the page came with those
       const made = await ask([id], [["more", "1"]], signal);
       if (signal.aborted) return;
       put(made);
