@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kane.errors import FormatError, NumberError, TopologyError
+from kane.errors import FormatError, NumberError, TopologyError, UnsupportedError
 from kane.formats import read
 
 HEAD = '<robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro">'
@@ -92,3 +92,18 @@ def test_odd_numbers_that_python_reads(number: str, tmp_path: Path) -> None:
     with pytest.raises(NumberError) as caught:
         read(written(tmp_path, MAIN.replace('value="0.5"', f'value="{number}"')))
     assert caught.value.value == number and caught.value.line == 1
+
+
+@pytest.mark.parametrize(
+    "expression", ["9**9**9", "10**99999999", "m**n", "1 &lt;&lt; 99999999", "9 ** 10", "factorial(999999)"]
+)
+def test_expressions_that_may_never_end(expression: str, tmp_path: Path) -> None:
+    pytest.importorskip("xacrodoc")
+    with pytest.raises(UnsupportedError, match="for ever"):
+        read(written(tmp_path, MAIN.replace('value="0.5"', f'value="${{{expression}}}"')))
+
+
+def test_plain_powers_are_worked_out(tmp_path: Path) -> None:
+    pytest.importorskip("xacrodoc")
+    m = read(written(tmp_path, MAIN.replace('value="0.5"', 'value="${0.5**2 + 2 ** -1 - sqrt(4)**0.5*0}"')))
+    assert m.link("l3").inertia.mass == Fraction(9, 4)  # type: ignore[union-attr]

@@ -11,7 +11,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from kane.errors import FormatError, MissingExtraError, NumberError
+from kane.errors import FormatError, MissingExtraError, NumberError, UnsupportedError
 from kane.formats.places import Places, places_of
 from kane.formats.source import Source, content_of
 from kane.formats.urdf import from_element
@@ -20,14 +20,24 @@ from kane.formats.xml import Element, parse_xml
 from kane.mechanism.model import Mechanism, Note
 
 _HEXADECIMAL = re.compile(r"[+-]?0[xXbBoO]\w+")
+_EXPRESSION = re.compile(r"\$\{([^}]*)\}")
+_ENDLESS = re.compile(r"\*\*(?!\s*[+-]?\d(\.\d+)?(?![\w.]))|\*\*\s*[+-]?[\w.]+\s*\*\*|<<|\b(range|factorial)\b|\d{10}")
 
 
-def _no_odd_numbers(root: Element, file: str) -> None:
-    """Refuse what Python, which expands the file, takes for a number and we do not: 1_000, nan, other digits."""
+def _screen(root: Element, file: str) -> None:
+    """Refuse what Python, which expands the file, takes for a number and we do not, and powers that never end."""
     stack = [root]
     while stack:
         element = stack.pop()
         stack += element.children
+        for text in (*element.attributes.values(), element.text):
+            for expression in _EXPRESSION.findall(text):
+                if _ENDLESS.search(expression):  # Python works powers of whole numbers out, however long it takes
+                    raise UnsupportedError(
+                        f"The expression {expression!r} may take for ever.", file=file, line=element.line,
+                        element=f"<{element.tag}>", value=expression,
+                        remedy="Write powers with exponents of one digit, and the values of longer loops.",
+                    )  # fmt: skip
         for key, text in element.attributes.items():
             value = text.strip()
             if key in ("name", "params") or exact_decimal(value) is not None:
@@ -52,7 +62,7 @@ def _guarded(xacro: Any, places: Places) -> Iterator[None]:
         if not any((folder / "package.xml").is_file() for folder in full.parents):
             places.check(full, f"{path!r}")
         if full.suffix not in (".yaml", ".yml") and full.is_file():
-            _no_odd_numbers(parse_xml(full.read_bytes(), str(full)), str(full))
+            _screen(parse_xml(full.read_bytes(), str(full)), str(full))
         return open(full, *rest)
 
     xacro.open = opened
@@ -91,7 +101,7 @@ def read_xacro(
         packages.walk_up_from(file)
         with redirect_stderr(StringIO()), _guarded(xacro, places_of(file, folders)):
             text = xacro.process_file(file, mappings=arguments or {}).toxml()
-    except (FormatError, NumberError):
+    except (FormatError, NumberError, UnsupportedError):
         raise
     except Exception as error:
         reason = " ".join(str(error).split())
