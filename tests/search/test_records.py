@@ -24,18 +24,18 @@ def puma() -> Mechanism:
 
 # model, parameters, task, at most (OpenSYMORO's count, for comparison)
 QUICK = [
-    (puma, "numeric", "inverse_dynamics", 304),  # 349
-    (puma, "numeric", "mass_matrix", 145),  # 248
+    (puma, "numeric", "inverse_dynamics", 275),  # 349
+    (puma, "numeric", "mass_matrix", 118),  # 248
     (stanford, "symbolic", "mass_matrix", 175),  # 252
 ]
 SLOW = [
-    (puma, "numeric", "forward_dynamics", 540),  # 988
-    (puma_full, "symbolic", "inverse_dynamics", 470),  # 541
-    (rx90, "symbolic", "inverse_dynamics", 430),  # 513
-    (stanford, "symbolic", "inverse_dynamics", 410),  # 473
-    (lambda: stanford(diagonal=True), "symbolic", "inverse_dynamics", 224),  # 239
-    (lambda: stanford(diagonal=True), "symbolic", "mass_matrix", 125),  # 151
-    (general, "symbolic", "inverse_dynamics", 700),  # 846
+    (puma, "numeric", "forward_dynamics", 460),  # 988
+    (puma_full, "symbolic", "inverse_dynamics", 435),  # 541
+    (rx90, "symbolic", "inverse_dynamics", 420),  # 513
+    (stanford, "symbolic", "inverse_dynamics", 390),  # 473
+    (lambda: stanford(diagonal=True), "symbolic", "inverse_dynamics", 205),  # 239
+    (lambda: stanford(diagonal=True), "symbolic", "mass_matrix", 100),  # 151
+    (general, "symbolic", "inverse_dynamics", 670),  # 846
 ]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from kane.graph.arena import Ref
 from kane.graph.field import Field
 
-WORK = 4_000_000  # values computed again altogether (seconds); beyond, data flow alone decides
+WORK = 1_500_000  # values computed again altogether (seconds); beyond, data flow alone decides
 
 
 def influenced(

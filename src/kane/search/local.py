@@ -7,6 +7,7 @@ arithmetic (rules.py), and units in which constants are 1 (scale.py).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kane.equations.derive import cost, find_task
@@ -28,6 +29,8 @@ from kane.search.tasks import BUILDS, explicit_programs
 EXPLICIT = ("mass_matrix", "gravity_forces", "forward_dynamics")  # tasks that may borrow from the explicit model
 UNITS = "units in which constants are 1"
 OTHERS = "sums and products of other values"
+SMALL, MIDDLE = 300, 700  # operations up to which several formulations are searched, and two compared closely
+FINALISTS = 3
 GLANCE = 6000  # steps of local search that show what a formulation is worth
 
 
@@ -97,13 +100,22 @@ class LocalSearch:
     budget: Budget
     seed: int
 
-    def worth(self, formulation: Formulation) -> float:
+    def worth(self, formulation: Formulation, rounds: int = 0) -> float:
         """The price that a short local search reaches in a formulation."""
         graph = Alternatives()
-        _, outputs = self.side_by_side(graph, formulation)
+        program, outputs = self.side_by_side(graph, formulation)
         selection = self._start(graph, [ref for refs in outputs for ref in refs])
         anneal(selection, self.seed, GLANCE, self.budget.heat)
+        if rounds:
+            self._rounds(Found(program), graph, outputs, selection, GLANCE, rounds)
         return selection.price
+
+    def most_promising(self, trials: Sequence[Formulation], weight: int) -> list[Formulation]:
+        """The formulations worth most after a glance: several of small programs, one of large ones."""
+        ranked = sorted(trials, key=self.worth)
+        if weight <= SMALL:
+            return ranked[:FINALISTS]
+        return [min(ranked[:2], key=lambda trial: self.worth(trial, 1))] if weight <= MIDDLE else ranked[:1]
 
     def side_by_side(self, graph: Alternatives, formulation: Formulation) -> tuple[Program, list[list[Ref]]]:
         """The task in a formulation, all other forms of its recursion beside it in the graph."""
@@ -127,7 +139,8 @@ class LocalSearch:
         found = found.better(self.task, "all forms side by side", written(graph, found.program, outputs, selection.way))
         fewer = (len(selection.way) > self.budget.largest // 2) + (len(selection.way) > self.budget.recursion)
         found = self._rounds(found, graph, outputs, selection, steps, self.budget.rounds - fewer)
-        for _ in range(self.budget.units if len(selection.way) <= self.budget.recursion else 0):
+        units = self.budget.units if len(selection.way) <= MIDDLE else 1
+        for _ in range(units if len(selection.way) <= self.budget.recursion else 0):
             measured = found.better(self.task, UNITS, rescale(found.program))
             graph = Alternatives()
             outputs = load(measured.program, graph)

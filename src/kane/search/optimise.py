@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from kane.equations.derive import derive_task, find_task
+from kane.equations.derive import cost, derive_task, find_task
 from kane.equations.system import Parameters, System, derive_system
 from kane.equations.tasks import task_program
 from kane.errors import InputError, KaneError
@@ -45,7 +45,7 @@ class Searched:
 
 BUDGETS: dict[str, Budget] = {
     "low": Budget(0, 0, 0, 0, 0, 0, 0, 0.0, 0, 0, 600, 0, 0),
-    "normal": Budget(2, 0, 3, 800, 240_000, 50, 3, 0.3, 1, 900, 1500, 18_000, 2),
+    "normal": Budget(2, 0, 2, 1600, 300_000, 50, 3, 0.3, 1, 900, 1500, 18_000, 2),
     "high": Budget(6, 2, 8, 4000, 3_000_000, 150, 5, 0.35, 3, 2500, 6000, 400_000, 4),
 }
 
@@ -53,6 +53,7 @@ BUDGETS: dict[str, Budget] = {
 BRIEF = 40  # motions up to which low effort tries formulations
 PLACES = "origins, base parameters, forms of inertia forces"  # steps of the trail
 SUMS = "speeds: rates summed over parallel axes"
+LONG = 500  # weight from which, up to twice that, one annealing more pays
 KEPT, SPACED = 3, 5  # formulations taken of each annealing, and how far apart in its list
 PROOFS = {"low": 1, "normal": 3, "high": 3}  # random primes; one leaves a chance of error below 1e-20
 
@@ -112,17 +113,25 @@ class _Search:
         if not brief and serves(system, self.task, external):
             trials = self._formulations(system, start.counts.total)
             if self.budget.rounds and len(trials) > 1 and start.counts.total <= self.budget.recursion:
-                trials = [min(trials, key=local.worth)]
-            formulation = Formulation()
-            for trial in trials:
-                plain = formulated(system, trial)
-                assert plain is not None
-                outputs = BUILDS[self.task](plain, trial, False)
-                program = task_program(find_task(self.task), plain, outputs)
-                better = found.better(self.task, SUMS if trial.sums else PLACES, program)
-                formulation, found = (formulation, found) if better is found else (trial, better)
-        found = replace(found, formulation=formulation)
+                trials = local.most_promising(trials, self._weight(start.counts.total))
+                tried = [local.run(*self._placed(found, system, [trial])) for trial in trials]
+                return min(tried, key=lambda one: cost(one.program))
+            found, formulation = self._placed(found, system, trials)
         return local.run(found, formulation) if self.budget.rounds else found
+
+    def _placed(
+        self, found: Found, system: System, trials: Sequence[Formulation]
+    ) -> tuple[Found, Formulation | None]:  # fmt: skip
+        """The cheapest of the plain programs in these formulations."""
+        formulation: Formulation | None = Formulation()
+        for trial in trials:
+            plain = formulated(system, trial)
+            assert plain is not None
+            outputs = BUILDS[self.task](plain, trial, False)
+            program = task_program(find_task(self.task), plain, outputs)
+            better = found.better(self.task, SUMS if trial.sums else PLACES, program)
+            formulation, found = (formulation, found) if better is found else (trial, better)
+        return replace(found, formulation=formulation), formulation
 
     def _formulations(self, system: System, operations: int) -> list[Formulation]:
         """What is tried: for small programs the cheapest of several searches; of derivatives also that of M.
@@ -143,13 +152,19 @@ class _Search:
         """The cheapest formulations of several annealings from the best of a descent."""
         price = self._price(system, self.task)
         best = descend(system, price, self.budget.shortlist, self.budget.sweeps)
-        steps = min(self.budget.wander, self.budget.work // max(operations, 1))
+        weight = self._weight(operations)
+        steps = min(self.budget.wander, self.budget.work // weight)
+        chains = self.budget.chains + (LONG < weight <= 2 * LONG)
         found: dict[Formulation, None] = {}
         splits = options(system, best) if steps else ()
-        for chain in range(self.budget.chains if steps else 0):
+        for chain in range(chains if steps else 0):
             seen = wander(system, price, best, steps, 100 * self.seed + chain, splits)
             found |= dict.fromkeys(seen[: KEPT * SPACED : SPACED])
         return list(found) or [best]
+
+    def _weight(self, operations: int) -> int:
+        """How long a program of so many operations takes to build, about: inverse dynamics are built fastest."""
+        return max(1, operations * (1 if self.task == "inverse_dynamics" else 2))
 
     def _price(self, system: System, task: str) -> Price:
         """Operations of the task's plain program in a formulation."""

@@ -9,7 +9,7 @@ use it; where there is none at all, the task.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kane.graph.arena import Graph
@@ -47,6 +47,7 @@ class _Sets:
 
     def __init__(self) -> None:
         self.place: dict[str, int] = {}
+        self._known: dict[int, tuple[str, ...]] = {}
 
     def bit(self, name: str) -> int:
         return self.place.setdefault(name, len(self.place))
@@ -58,7 +59,19 @@ class _Sets:
         return total
 
     def names(self, bits: int) -> tuple[str, ...]:
-        return tuple(name for name, k in self.place.items() if bits >> k & 1)
+        known = self._known.get(bits)
+        if known is None:
+            texts = tuple(self.place)
+            known = self._known[bits] = tuple(texts[k] for k in _ones(bits))
+        return known
+
+
+def _ones(bits: int) -> Iterator[int]:
+    """Places of the ones."""
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
 
 
 def trace(program: Program, sources: Sources, joint_of: Callable[[str], str] = str) -> tuple[Traced, ...]:

@@ -6,7 +6,7 @@ of the description whose numbers have names, in a graph that remembers of every 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -16,9 +16,9 @@ from kane.equations.system import Parameters, System
 from kane.errors import KaneError
 from kane.explicit.model import explicit_model
 from kane.explicit.program import program as explicit_program
-from kane.graph.arena import NUMBER, STATE, Graph, Kind, Ref
+from kane.graph.arena import NUMBER, Graph, Kind, Ref
 from kane.graph.evaluate import rebuild
-from kane.graph.program import NUMBER_OP, Program
+from kane.graph.program import NUMBER_OP, Program, needed
 from kane.kinematics.motion import derive_kinematics
 from kane.mechanism.formula import Formula, Scalar, name
 from kane.mechanism.model import Joint, Link, Mechanism, Parameter, Placement, Translate, Turn, amounts
@@ -30,6 +30,7 @@ Names = frozenset[str]
 NONE: Names = frozenset()
 NAMED = "named"  # the op of a named number, which is no symbol to those who look for symbols
 MARK = "#"  # in front of names that the twin invents: they can be no one else's
+MOST = 400  # numbers of which all pairs are combined
 INERTIAL = ("m", "cx", "cy", "cz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")  # as described: about the mass centre
 AXES = "xyz"
 GRAVITY = "gravity"
@@ -166,22 +167,22 @@ class SourcedGraph(Graph):
             self.values[ref >> 1] = -value if ref & 1 else value
         return ref
 
-    def found(self) -> dict[Fraction, Names]:
-        """Value (not negative) -> names behind all nodes of that value."""
-        constants = [node for node in range(len(self)) if self.level[node] != STATE]
+    def found(self, wanted: Collection[Fraction] | None = None) -> dict[Fraction, Names]:
+        """Value (not negative) -> names behind all nodes of that value; `wanted`: only of these values."""
+        rational = {n: abs(value) for n, value in (self.numbers | self.values).items()}
+        chosen = [n for n, value in rational.items() if wanted is None or value in wanted]
+        constants = sorted(needed(self, [2 * n for n in chosen]))
         place = {node: k for k, node in enumerate(constants)}
         args = [[2 * place[a >> 1] | (a & 1) for a in self.args[node]] for node in constants]
         names = {place[node]: symbol.name.removeprefix(MARK) for node, symbol in self.symbols.items() if node in place}
         leaves = {leaf: bit for bit, leaf in enumerate(names)}
         residues = [self.residue[node] for node in constants]
         made = behind([self.op[node] for node in constants], args, residues, leaves, self.field)
-        numbers: dict[Fraction, Names] = {}
-        for node, bits in zip(constants, made, strict=True):
-            value = self.numbers.get(node, self.values.get(node))
-            if value is not None:
-                own = frozenset(text for bit, text in enumerate(names.values()) if bits >> bit & 1)
-                numbers[abs(value)] = numbers.get(abs(value), NONE) | own
-        return numbers
+        together: dict[Fraction, int] = {}
+        for node in chosen:
+            together[rational[node]] = together.get(rational[node], 0) | made[place[node]]
+        sets = {bits: frozenset(t for k, t in enumerate(names.values()) if bits >> k & 1) for bits in together.values()}
+        return {value: sets[bits] for value, bits in together.items()}
 
 
 def find_sources(
@@ -203,15 +204,10 @@ def find_sources(
         system = formulated(_system(graph, twin, wanted), formulation, fresh=False)
         if system is not None:
             BUILDS[task](system, formulation, True)
-    numbers = graph.found()
     used = [abs(v.payload) for v in program.values if v.op == NUMBER_OP and isinstance(v.payload, Fraction)]
-    if parameters == "numeric" and not all(value in numbers for value in used):
-        _explicit(graph, twin)
-        before, numbers = numbers, graph.found()
-        parts = [*(abs(value) for value in known.values()), *(value for value in numbers if value not in before)]
-        _complete(numbers, [*used, *dict.fromkeys(parts)])
-    else:
-        _complete(numbers, used)
+    numbers = graph.found(set(used))
+    if len(numbers) < len(set(used)):
+        numbers = _more(graph, twin if parameters == "numeric" else None, used, known.values())
     everything = frozenset(text.removeprefix(MARK) for text in wanted)
     silent = tuple(text.removeprefix(MARK) for text, value in known.items() if abs(value) == 1)
     return Sources(numbers, everything, _bodies(mechanism, everything), silent)
@@ -246,6 +242,19 @@ def _explicit(graph: Graph, twin: Mechanism) -> None:
         rebuild(explicit_program(model, each), graph)
 
 
+def _more(
+    graph: SourcedGraph, twin: Mechanism | None, used: Sequence[Fraction], named: Iterable[Fraction]
+) -> dict[Fraction, Names]:
+    """Sources of numbers of which some were made after derivation; twin: of a robot that an explicit model serves."""
+    before = graph.found()
+    if twin is not None:
+        _explicit(graph, twin)
+    numbers = graph.found()
+    parts = [*(abs(value) for value in named), *(value for value in numbers if value not in before)]
+    _complete(numbers, [*used, *dict.fromkeys(parts)])
+    return numbers
+
+
 def _complete(numbers: dict[Fraction, Names], used: Sequence[Fraction]) -> None:
     """Numbers of the program that later passes made of two, three or four known ones."""
     numbers.setdefault(Fraction(2), NONE)
@@ -258,6 +267,8 @@ def _complete(numbers: dict[Fraction, Names], used: Sequence[Fraction]) -> None:
             if found is not None:
                 numbers[value] = found
         if all(value in numbers for value in missing):
+            return
+        if len(used) > MOST:
             return
         first, second = second, _combined([value for value in used if value in numbers], numbers)
 
