@@ -173,7 +173,7 @@ kane.part("explicit", function (data) {
       table.hidden = !now.certificates.length;
       table.querySelector("tbody").replaceChildren(...now.certificates.map((c) => el("tr", {},
         el("th", { scope: "row" }, el("bdi", { text: c.joint })), el("td", { text: kane.number(c.bound, 4) }), el("td", { text: kane.number(c.reference, 4) }),
-        el("td", { text: kane.number(100 * c.share, 3) + " %" }), el("td", { text: c.ranges }))));
+        el("td", { class: "line", text: kane.number(100 * c.share, 3) + " %" }), el("td", { class: "line", text: c.ranges }))));
     }
     showElements();
   }
