@@ -120,7 +120,7 @@ def spherical_wrist():
     B = s.frame("B").orient_quaternion(s.N, names[:4])
     W = B.orient_new_axis("W", 3, names[4])
     s.body("B", B, s.O.locate_new("B*", B.vector("0.1", "0.2", "0.3")), 2, (1, 2, "2.5"))
-    s.body("W", W, s.O.locate_new("W*", B.vector(0, 0, "0.5")), 1, ("0.1", "0.1", "0.3"))
+    s.body("W", W, s.O.locate_new("W*", B.vector(0, 0, "0.5")), 1, ("0.1", "0.1", "0.15"))
     s.gravity(s.N.z * -9.81)
     return s, B, W
 

@@ -63,6 +63,11 @@ def _applied(p: Points, m: Measures, load: object) -> Applied:
         case ld.LineForce(_, point, other, magnitude):
             a, b = p.station(point), p.station(other)
             arm = pt.position(p, a, b)
+            if all(part == v.ZERO for part in arm.values()):
+                raise InputError(
+                    f"Load {load.name!r} acts along the line of {point!r} and {other!r}, which are one point always.",
+                    name=load.name, remedy="Name two points that can be apart.",
+                )  # fmt: skip
             size = p.graph.div(m.scalar(magnitude), p.graph.sqrt(pt.mixed_dot(p, arm, arm)))
             force = {k: v.scale(p.graph, size, part) for k, part in arm.items()}
             return [Push(point, a, force), Push(other, b, pt.mixed_neg(force))]

@@ -7,7 +7,8 @@ for the determined ones).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import numbers
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,14 +17,25 @@ import numpy as np
 from kane.equations.conditions import Conditions, find_conditions
 from kane.equations.programs import program_of
 from kane.equations.projection import Equations, bias, mass_matrix
-from kane.errors import ConvergenceError, InputError, ShapeError
+from kane.errors import (
+    ConvergenceError,
+    InertiaError,
+    InputError,
+    MasslessJointError,
+    NumberError,
+    ShapeError,
+    UnknownNameError,
+)
 from kane.graph.derivative import forward
 from kane.graph.evaluate import evaluate
 from kane.graph.program import Program
+from kane.kinematics.coordinates import Coordinates
+from kane.mechanism.inertia import inertia_fault
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 Evaluator = Callable[[Program, Mapping[str, Any]], Mapping[str, Array]]
 RANK_TOLERANCE = 1e-9  # relative size below which a direction counts as absent
+MASSLESS = 1e-15  # relative size below which an inertia is rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +83,8 @@ class Constrained:
         """Input arrays of the programs; `f` by order or by name."""
         s = self.equations.points.symbols
         arrays: dict[str, Any] = {"q": np.asarray(q, float), "u": np.asarray(u, float), "t": [t]}
+        arrays["f"] = ordered(next((item.labels for item in self.program.inputs if item.name == "f"), ()), f)
         for item in self.program.inputs:
-            if item.name == "f":
-                given = [f[n] for n in item.labels] if isinstance(f, Mapping) else np.asarray(f, float)
-                arrays["f"] = given
             if item.name == "p":
                 arrays["p"] = [self.values[n] for n in item.labels]
         if arrays["q"].shape != (len(s.q),) or arrays["u"].shape != (len(s.u),):
@@ -95,10 +105,10 @@ class Constrained:
         rest = out["active"] - out["bias"]
         n, m = matrix.shape[0], a.shape[0]
         if not m:
-            return Motion(out["qdot"], np.asarray(np.linalg.solve(matrix, rest)), (), np.zeros(0), (), ())
+            return Motion(out["qdot"], solved(matrix, rest, self._speeds), (), np.zeros(0), (), ())
         keep, redundant = independent_rows(a)
         kkt = np.block([[matrix, -a[keep].T], [a[keep], np.zeros((len(keep), len(keep)))]])
-        solution = np.linalg.solve(kkt, np.concatenate([rest, -out["gamma"][keep]]))
+        solution = solved(kkt, np.concatenate([rest, -out["gamma"][keep]]), self._speeds)
         udot = solution[:n]
         gap = a @ udot + out["gamma"]
         bad = int(np.argmax(np.abs(gap)))
@@ -141,13 +151,14 @@ class Constrained:
         Newton's method with least changes, so the branch is that of the guess.  Raises ConvergenceError when there is
         none near.
         """
-        names = self.equations.points.coordinates.names
-        free = [k for k, n in enumerate(names) if n not in keep]
-        q = np.array(q, float)
+        c = self.equations.points.coordinates
+        free = [k for k, n in enumerate(c.names) if n not in known(keep, c.names, "coordinate")]
+        q = unit_quaternions(c, self.arrays(q, np.zeros(self._n), self._zero_inputs(), t)["q"])
         for _ in range(60):
             out = self.evaluator(self.positions, {**self.arrays(q, np.zeros(self._n), self._zero_inputs(), t)})
-            step = np.linalg.lstsq(out["jacobian"][:, free], -out["configuration"], rcond=1e-10)[0]
-            q[free] += step
+            along = tangents(c, q, free)
+            step = along @ np.linalg.lstsq(out["jacobian"] @ along, -out["configuration"], rcond=1e-10)[0]
+            q = unit_quaternions(c, q + step)
             if np.abs(step).max(initial=0.0) < tolerance * (1 + np.abs(q).max()):
                 out = self.evaluator(self.positions, {**self.arrays(q, np.zeros(self._n), self._zero_inputs(), t)})
                 if np.abs(out["configuration"]).max(initial=0.0) < 1e-9:
@@ -163,9 +174,8 @@ class Constrained:
 
     def consistent_speeds(self, q: Any, u: Any, keep: Sequence[str] = (), t: float = 0.0) -> Array:
         """The nearest speeds that fulfil all conditions at q, with the speeds `keep` as they are."""
-        names = self.equations.points.coordinates.speeds
-        free = [k for k, n in enumerate(names) if n not in keep]
-        u = np.array(u, float)
+        free = [k for k, n in enumerate(self._speeds) if n not in known(keep, self._speeds, "speed")]
+        u = self.arrays(q, u, self._zero_inputs(), t)["u"].copy()
         for _ in range(20):
             out = self.evaluator(self.program, self.arrays(q, u, self._zero_inputs(), t))
             step = np.linalg.lstsq(out["jacobian"][:, free], -out["rates"], rcond=1e-10)[0]
@@ -189,6 +199,10 @@ class Constrained:
         out = self.evaluator(self.program, self.arrays(q, np.zeros(self._n), self._zero_inputs(), t))
         columns = pivot_columns(out["jacobian"])
         return tuple(self.equations.points.coordinates.speeds[k] for k in sorted(columns))
+
+    @property
+    def _speeds(self) -> tuple[str, ...]:
+        return self.equations.points.coordinates.speeds
 
     @property
     def _n(self) -> int:
@@ -223,13 +237,108 @@ def constrained(
         ("configuration", (len(held),), held),
         ("jacobian", (len(held), len(by_q)), [by_q[k][i] for i in range(len(held)) for k in range(len(by_q))]),
     ]
-    known = {**e.points.mechanism.parameter_values, **(values or {})}
-    missing = [name for name in e.points.free if name not in known]
+    return Constrained(
+        e, conditions, program_of(e, "constrained", outputs), program_of(e, "positions", positions),
+        parameter_values(e, values or {}), evaluator,
+    )  # fmt: skip
+
+
+def parameter_values(e: Equations, given: Mapping[str, float]) -> dict[str, float]:
+    """Values of all parameters: those of the description and those given.
+
+    Raises UnknownNameError, NumberError, InputError for one that is missing or has another value in the description,
+    InertiaError where a body cannot have them.
+    """
+    mechanism = e.points.mechanism
+    known(given, [p.name for p in mechanism.parameters], "parameter")
+    values = dict(mechanism.parameter_values)
+    for name, value in given.items():
+        number = float(value) if isinstance(value, numbers.Real) else np.nan
+        if not np.isfinite(number):
+            raise NumberError(
+                f"Parameter {name!r} is given as {value!r}.", name=name, value=repr(value),
+                remedy="Give a finite number.",
+            )  # fmt: skip
+        if name not in e.points.free and number != values.get(name, number):
+            raise InputError(
+                f"Parameter {name!r} is {values[name]:.9g} in the description, not {number:.9g}.", name=name,
+                value=number, remedy="Declare it without a value, or derive again with the other value.",
+            )  # fmt: skip
+        values[name] = number
+    missing = [name for name in e.points.free if name not in values]
     if missing:
         raise InputError(f"Parameter {missing[0]!r} has no value.", name=missing[0], remedy="Give it in `values`.")
-    return Constrained(
-        e, conditions, program_of(e, "constrained", outputs), program_of(e, "positions", positions), known, evaluator
-    )
+    for link in mechanism.links:
+        if link.inertia is not None and given and (fault := inertia_fault(link.inertia, values)):
+            raise InertiaError(
+                f"The body at {link.name!r} cannot be: {fault}.", name=link.name,
+                remedy="Give values with which masses are not negative and moments are about the mass centre.",
+            )  # fmt: skip
+    return values
+
+
+def known(given: Iterable[str], names: Sequence[str], what: str) -> Iterable[str]:
+    """The names given, which have to be among `names`.  Raises UnknownNameError."""
+    for name in given:
+        if name not in names:
+            raise UnknownNameError(f"There is no {what} {name!r}; there are {', '.join(names) or 'none'}.", name=name)
+    return given
+
+
+def ordered(names: Sequence[str], given: Any) -> Array:
+    """Values in the order of names, from an array or by name (missing names are 0, and nothing is all 0)."""
+    if isinstance(given, Mapping):
+        known(given, names, "input")
+        return np.array([given.get(n, 0.0) for n in names], float)
+    array = np.zeros(0) if given is None else np.asarray(given, float)
+    if array.size and array.shape != (len(names),):
+        raise ShapeError(
+            f"{array.size} values are given where there are {len(names)}: {', '.join(names) or 'none'}.",
+            value=array.shape, remedy="Give one value each, or values by name.",
+        )  # fmt: skip
+    return array if array.size else np.zeros(len(names))
+
+
+def solved(matrix: Array, right: Array, speeds: Sequence[str]) -> Array:
+    """The solution; MasslessJointError names the speed that moves no inertia where the mass matrix is singular.
+
+    matrix: the mass matrix, or with the Jacobian of constraints around it; its first rows belong to the speeds.
+    """
+    n = len(speeds)
+    size = np.sqrt(np.abs(np.diagonal(matrix)[:n]))
+    scale = np.concatenate([1 / np.where(size > 0, size, 1.0), np.ones(len(matrix) - n)])
+    if np.isfinite(matrix).all() and len(matrix):
+        _, sizes, rows = np.linalg.svd(matrix * np.outer(scale, scale))
+        if sizes[-1] <= MASSLESS * sizes[0]:
+            name = speeds[int(np.argmax(np.abs(rows[-1][:n])))] if n else ""
+            raise MasslessJointError(
+                f"The mass matrix is singular here: speed {name!r} can change without any inertia being moved.",
+                name=name, remedy="Give what moves with it mass and inertia, or leave it out.",
+            )  # fmt: skip
+    return np.asarray(np.linalg.solve(matrix, right))
+
+
+def tangents(c: Coordinates, q: Array, free: Sequence[int]) -> Array:
+    """Directions as columns (nq, k) in which the coordinates `free` can change: across unit quaternions."""
+    columns = np.eye(len(c.names))[:, list(free)]
+    for group, _ in c.quaternions:
+        at = [c.names.index(n) for n in group]
+        columns[at] -= np.outer(q[at], q[at] @ columns[at])
+    return columns
+
+
+def unit_quaternions(c: Coordinates, q: Array) -> Array:
+    """q with its quaternions scaled to length one."""
+    q = np.array(q, float)
+    for group, _ in c.quaternions:
+        at = [c.names.index(n) for n in group]
+        length = np.linalg.norm(q[at])
+        if not length:
+            raise InputError(
+                f"The quaternion {', '.join(group)} is zero.", name=group[0], remedy="Start from a unit quaternion."
+            )
+        q[at] /= length
+    return q
 
 
 def pivot_columns(a: Array) -> list[int]:

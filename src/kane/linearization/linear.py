@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kane.equations.constrained import Array, Evaluator, independent_rows, pivot_columns
+from kane.equations.constrained import Array, Evaluator, independent_rows, pivot_columns, solved
 from kane.equations.projection import Equations
 from kane.errors import InputError, UnknownNameError
 from kane.graph.evaluate import evaluate
@@ -103,9 +103,9 @@ def linearize(  # noqa: PLR0913
         ]
     )
     forced = np.vstack([d["residual_f"], -d["second_f"][rows]])
-    solved = np.linalg.solve(kkt, np.hstack([right, forced]))
+    answer = solved(kkt, np.hstack([right, forced]), c.speeds)
     nx = xi.shape[1]
-    udot, udot_f = solved[:n, :nx], solved[:n, nx:]
+    udot, udot_f = answer[:n, :nx], answer[:n, nx:]
     inverse = np.linalg.pinv(tangent)
     xidot = inverse @ ((d["qdot_q"] @ tangent - drift) @ xi + d["qdot_u"] @ speeds)
     whole_a, whole_b = (

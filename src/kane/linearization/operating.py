@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from kane.equations.conditions import Conditions, find_conditions
-from kane.equations.constrained import Array, Constrained, Evaluator, constrained
+from kane.equations.constrained import Array, Constrained, Evaluator, constrained, ordered
 from kane.equations.programs import program_inputs
 from kane.equations.projection import Equations
-from kane.errors import UnknownNameError
 from kane.graph.arena import Ref
 from kane.graph.evaluate import evaluate
 from kane.graph.program import Input, Program, build_program
@@ -114,14 +113,3 @@ def find_point(j: Jacobians, q: Any, u: Any, f: Any = (), t: float = 0.0) -> Ope
     return OperatingPoint(
         np.asarray(q, float), np.asarray(u, float), motion.udot, ordered(j.input_names, f), motion.multipliers, t
     )
-
-
-def ordered(names: Sequence[str], given: Any) -> Array:
-    """Values in the order of names, from an array or by name (missing names are 0)."""
-    if isinstance(given, Mapping):
-        wrong = [n for n in given if n not in names]
-        if wrong:
-            raise UnknownNameError(f"There is no {wrong[0]!r}; there are {', '.join(names) or 'none'}.", name=wrong[0])
-        return np.array([given.get(n, 0.0) for n in names], float)
-    array = np.asarray(given, float)
-    return array if array.size else np.zeros(len(names))

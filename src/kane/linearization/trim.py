@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from kane.equations.constrained import Array, Evaluator
+from kane.equations.constrained import Evaluator, known, ordered, tangents, unit_quaternions
 from kane.equations.projection import Equations
-from kane.errors import ConvergenceError, UnknownNameError
+from kane.errors import ConvergenceError
 from kane.graph.evaluate import evaluate
-from kane.linearization.operating import OperatingPoint, jacobians, ordered
+from kane.linearization.operating import OperatingPoint, jacobians
 
 
 def trim(  # noqa: PLR0913
@@ -38,10 +38,9 @@ def trim(  # noqa: PLR0913
     c = e.points.coordinates
     rates = tuple(f"{n}_dot" if n in c.names else n for n in c.speeds)
     groups: dict[str, tuple[str, ...]] = {"q": c.names, "u": rates, "f": j.input_names}
-    known = [n for names in groups.values() for n in names]
-    for name in free:
-        if name not in known:
-            raise UnknownNameError(f"There is no {name!r} to adjust; there are {', '.join(known)}.", name=name)
+    free = (free,) if isinstance(free, str) else free
+    known(free, [n for names in groups.values() for n in names], "name to adjust")
+    known(steady or (), rates, "speed")
     state = {"q": np.array(ordered(c.names, q)), "u": np.array(ordered(rates, u)), "f": ordered(j.input_names, f)}
     multipliers = np.zeros(len(j.conditions.names))
     state["udot"] = np.zeros(len(rates))
@@ -51,15 +50,17 @@ def trim(  # noqa: PLR0913
     for _ in range(80):
         d = j.at(OperatingPoint(state["q"], state["u"], state["udot"], state["f"], multipliers, t))
         gap = np.concatenate([d[key] for key in blocks])
-        columns = [np.vstack([d[f"{key}_{by}"][:, at] for key in blocks]) for by, at in picked.items()]
+        ways = {by: np.eye(len(state[by]))[:, at] for by, at in picked.items()}
+        ways["q"] = tangents(c, state["q"], picked["q"])
+        columns = [np.vstack([d[f"{key}_{by}"] for key in blocks]) @ way for by, way in ways.items()]
         columns.append(np.vstack([d["residual_lambda"], np.zeros((len(gap) - len(c.speeds), len(multipliers)))]))
         step = np.linalg.lstsq(np.hstack(columns), -gap, rcond=1e-12)[0]
         size = np.abs(step).max(initial=0.0)
-        for key, at in picked.items():
-            state[key][at] += step[: len(at)]
-            step = step[len(at) :]
+        for key, way in ways.items():
+            state[key] = state[key] + way @ step[: way.shape[1]]
+            step = step[way.shape[1] :]
         multipliers = multipliers + step
-        state["q"] = _unit(c.quaternions, c.names, state["q"])
+        state["q"] = unit_quaternions(c, state["q"])
         if size < tolerance * (1 + np.abs(state["q"]).max(initial=0.0)):
             break
     d = j.at(OperatingPoint(state["q"], state["u"], state["udot"], state["f"], multipliers, t))
@@ -74,10 +75,3 @@ def trim(  # noqa: PLR0913
             value=float(gap[k]), remedy="Free more coordinates or inputs, or start nearer.",
         )  # fmt: skip
     return OperatingPoint(state["q"], state["u"], state["udot"], state["f"], multipliers, t)
-
-
-def _unit(groups: Sequence[tuple[tuple[str, ...], tuple[str, ...]]], names: Sequence[str], q: Array) -> Array:
-    for group, _ in groups:
-        at = [list(names).index(n) for n in group]
-        q[at] /= np.linalg.norm(q[at])
-    return q

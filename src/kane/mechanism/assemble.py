@@ -10,7 +10,8 @@ from kane.errors import InertiaError, InputError
 from kane.mechanism import formula as f
 from kane.mechanism.basis import FrameVector
 from kane.mechanism.formula import Formula, Scalar
-from kane.mechanism.loads import Specified
+from kane.mechanism.inertia import inertia_fault
+from kane.mechanism.loads import Specified, Torque, TorquePair
 from kane.mechanism.model import Frame, Inertia, Joint, Link, MatrixTurn, Mechanism, Move, Translate, Turn
 
 if TYPE_CHECKING:
@@ -85,6 +86,15 @@ def _reach(point: Point, reached: set[str], origin: str) -> None:
     reached.update(seen)
 
 
+def _named_bodies(system: System) -> set[str]:
+    """The frames whose material points loads and constraints mean."""
+    named: set[str] = set()
+    for item in (*system._loads, *system._constraints):
+        if not isinstance(item, (Torque, TorquePair)):  # these turn with the frame wherever its bodies are
+            named |= {getattr(item, part, "") or "" for part in ("body", "reaction", "surface")}
+    return named
+
+
 class _Assembly:
     def __init__(self, system: System) -> None:
         self.system = system
@@ -94,6 +104,7 @@ class _Assembly:
         self.frame_links: dict[str, str] = {system.N.name: system.N.name}
         self.point_links: dict[str, tuple[str, ReferenceFrame]] = {system.O.name: (system.N.name, system.N)}
         self.listed: set[str] = set()
+        self.carried: dict[str, Body] = {}
         self.values = {p.name: float(p.value) for p in system._parameters if p.value is not None}
         self.rank = {name: k for k, name in enumerate(system._coordinates)}
         given = (load.name for load in system._loads if isinstance(load, Specified))
@@ -108,7 +119,41 @@ class _Assembly:
                     self.origins.setdefault(name, point.parent)
         for body in system.bodies.values():
             if body.frame is not None:
-                self.origins.setdefault(body.frame.name, body.point)
+                self._place(body, body.frame)
+
+    def _place(self, body: Body, frame: ReferenceFrame) -> None:
+        """A frame's material points are those of its rigid body: its link starts where the body has a fixed point.
+
+        Raises InputError where two bodies in one frame move apart and a load or constraint means one of them.
+        """
+        start = self.origins.setdefault(frame.name, body.point)
+        if start is body.point or frame is self.system.N or frame.origin is not None:
+            return
+        if self._fixed(body.point, start, frame):
+            self.carried.setdefault(frame.name, body)
+        elif frame.name not in self.carried:
+            self.origins[frame.name] = body.point
+            self.carried[frame.name] = body
+        elif frame.name in _named_bodies(self.system):
+            other = self.carried[frame.name].name
+            raise InputError(
+                f"Bodies {other!r} and {body.name!r} share the frame {frame.name!r} and move apart: a material point "
+                f"of {frame.name!r} may be that of either.", name=frame.name,
+                remedy=f"Give one of them a frame of its own: {frame.name}.orient_new_axis(name, 1, 0).",
+            )  # fmt: skip
+
+    def _fixed(self, point: Point, other: Point, frame: ReferenceFrame) -> bool:
+        """True when one of two points is located from the other, or both from a third, by constants in the frame."""
+        constant = {p.name for p in self.system._parameters}
+        above: list[list[Point]] = []
+        for start in (point, other):
+            chain = [start]
+            while (here := chain[-1]).parent is not None and here.vector.frames() in ((), (frame.name,)):
+                if not all(not isinstance(c, Formula) or c.names() <= constant for _, _, c in here.vector.terms):
+                    break
+                chain.append(here.parent)
+            above.append(chain)
+        return any(a is b for a in above[0] for b in above[1])
 
     def origin(self, frame: ReferenceFrame) -> Point:
         """The point at which a frame's link is placed."""
@@ -169,13 +214,13 @@ class _Assembly:
         m = body.moments
         used = frozenset().union(*[value.names() for value in (body.mass, *m) if isinstance(value, Formula)])
         self._check(used, "body", body.name)
-        values = self.values
-        if isinstance(body.mass, Formula) and body.mass.names() <= values.keys() and body.mass.evaluate(values) < 0:
+        inertia = Inertia(body.mass, moments=(m[0], m[1], m[2], m[3], m[4], m[5]))
+        if fault := inertia_fault(inertia, self.values):
             raise InertiaError(
-                f"Body {body.name!r} has the negative mass {body.mass.evaluate(values)}.", name=body.name,
-                value=body.mass.evaluate(values), remedy="Give a mass that is not negative.",
+                f"Body {body.name!r} cannot be: {fault}.", name=body.name,
+                remedy="Give a mass that is not negative, and moments about the mass centre.",
             )  # fmt: skip
-        self.links[link] = Link(link, Inertia(body.mass, moments=(m[0], m[1], m[2], m[3], m[4], m[5])))
+        self.links[link] = Link(link, inertia)
 
     def _extra(self, link: str, name: str, moves: tuple[Move, ...]) -> str:
         while name in self.links:

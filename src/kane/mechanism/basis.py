@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from kane.errors import InputError
 from kane.mechanism import formula as f
 from kane.mechanism.formula import Scalar, ScalarLike
 from kane.mechanism.model import Axis, Vector
@@ -75,6 +76,16 @@ def vector(frame: str, components: Iterable[ScalarLike]) -> FrameVector:
     """A vector from its three components in one frame."""
     x, y, z = (f.exact(c) for c in components)
     return FrameVector(tuple([(frame, k, c) for k, c in ((_X, x), (_Y, y), (_Z, z)) if not f.is_zero(c)]))
+
+
+def checked_vector(value: object, owner: str) -> FrameVector:
+    """The value, which has to be a vector of what is called `owner`.  Raises InputError."""
+    if not isinstance(value, FrameVector):
+        raise InputError(
+            f"{owner} is given as {str(value)!r}, which is not a vector.", name=owner, value=str(value),
+            remedy="Multiply scalars by basis vectors: 3*N.x + 2*A.y.",
+        )  # fmt: skip
+    return value
 
 
 def label(frame: str, axis: int) -> str:

@@ -56,6 +56,32 @@ class Beam:
     truncated: bool = False
     damping: Scalar = Fraction(0)
 
+    def __post_init__(self) -> None:
+        """Raises InputError for what no beam can be, or what its shapes cannot say."""
+        amounts = {"length": self.length, "density": self.density, "rigidity": self.rigidity,
+                   "axial_rigidity": self.axial_rigidity, "damping": self.damping}  # fmt: skip
+        for what, amount in amounts.items():
+            if not isinstance(amount, Formula) and (amount < 0 or (amount == 0 and what == "length")):
+                self._refuse(what, amount, "Give a positive number.")
+        if self.stiffening not in ("geometric", "none"):
+            self._refuse("stiffening", self.stiffening, 'Give "geometric" or "none".')
+        if self.axis not in (1, 2):
+            self._refuse("axis", self.axis, "It bends towards axis 1 (y) or 2 (z) of its link.")
+        for what, shapes, names in (
+            ("coordinates", self.shapes, self.coordinates),
+            ("axial_coordinates", self.axial_shapes, self.axial_coordinates),
+        ):
+            if len(shapes) != len(names) or len(set(names)) != len(names):
+                self._refuse(what, f"{names} for {len(shapes)} shapes", "Give one coordinate for each shape.")
+            for shape in shapes:
+                if not isinstance(shape, Formula) or not shape.names() <= {"s"}:
+                    self._refuse("shape", shape, "Write shapes as formulas in beams.S alone, s from 0 to 1.")
+
+    def _refuse(self, what: str, value: object, remedy: str) -> None:
+        raise InputError(
+            f"Beam {self.name!r}: {what} is {value}.", name=self.name, element=what, value=str(value), remedy=remedy
+        )
+
     def deflection(self, s: ScalarLike = 1) -> Formula:
         """Bending deflection at s, m."""
         return _combined(self.coordinates, [at(shape, s) for shape in self.shapes])

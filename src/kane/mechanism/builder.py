@@ -7,6 +7,7 @@ Iyz Izx).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -15,7 +16,7 @@ from kane.errors import InertiaError, InputError
 from kane.mechanism import constraints as c
 from kane.mechanism import formula as f
 from kane.mechanism import loads as ld
-from kane.mechanism.basis import FrameVector, vector
+from kane.mechanism.basis import FrameVector, checked_vector, vector
 from kane.mechanism.beams import Beam
 from kane.mechanism.formula import Formula, Scalar, ScalarLike
 from kane.mechanism.handles import Body, Point, ReferenceFrame, axis_index, axis_text
@@ -41,6 +42,9 @@ def sin(x: ScalarLike) -> Formula:
 def cos(x: ScalarLike) -> Formula:
     """Cosine of a formula."""
     return Formula("cos", (f.formula(x),))
+
+
+_NAME = re.compile(r"[^\W\d][\w.]*\Z")
 
 
 class System:
@@ -82,7 +86,7 @@ class System:
             return made
         given = tuple(f.name(key) for key in values)
         result = (made if isinstance(made, tuple) else (made,)) + given
-        return result if len(result) > 1 else result[0]
+        return result[0] if len(result) == 1 else result
 
     def inputs(self, names: str) -> Any:
         """Names of forces, torques and other amounts given at run time."""
@@ -94,21 +98,38 @@ class System:
 
     def _declare(self, names: str, add: Any) -> Any:
         parts = names.replace(",", " ").split()
-        declared = self._declared
         for n in parts:
-            if n in declared or n == "t":
-                raise InputError(f"{n!r} is declared twice.", name=n, remedy="Choose another name.")
-            declared.add(n)
+            self._take(n)
             add(n)
         made = tuple([f.name(n) for n in parts])
-        return made if len(made) > 1 else made[0]
+        return made[0] if len(made) == 1 else made
+
+    def _take(self, n: str) -> None:
+        """One name means one thing: also in formulas as text, and beside the rates that are named q_dot."""
+        if n in self._declared or n in ("t", "pi"):
+            raise InputError(f"{n!r} is declared twice.", name=n, remedy="Choose another name.")
+        if not _NAME.match(n):
+            raise InputError(
+                f"{n!r} cannot be a name.", name=n, remedy="Use letters, digits, _ and points, a letter first."
+            )
+        base = n.removesuffix("_dot").removesuffix("_ddot")
+        rate = n if base != n and base in self._declared else ""
+        for suffix in ("_dot", "_ddot"):
+            rate = rate or n * (f"{n}{suffix}" in self._declared)
+        if rate:
+            raise InputError(
+                f"{n!r} is declared beside {base if base != n else n + '_dot'!r}: a name with _dot is the rate of the "
+                "name without.", name=n, remedy="Choose another name.",
+            )  # fmt: skip
+        self._declared.add(n)
 
     def speeds(self, **definitions: ScalarLike) -> Any:
         """Generalized speeds as combinations of rates: speeds(u1=dot(q1) + dot(q2), u2=dot(q2))."""
         for key, value in definitions.items():
+            self._take(key)
             self._speeds.append(SpeedDefinition(key, f.exact(value)))
         made = tuple(f.name(key) for key in definitions)
-        return made if len(made) > 1 else made[0]
+        return made[0] if len(made) == 1 else made
 
     @property
     def t(self) -> Formula:
@@ -195,24 +216,27 @@ class System:
 
     def gravity(self, acceleration: FrameVector) -> None:
         """Uniform gravity: the vector points where things fall, in N."""
-        self._gravity = acceleration
+        self._gravity = checked_vector(acceleration, "Gravity")
 
     def force(self, name: str, point: Point, vector: FrameVector, body: ReferenceFrame | None = None) -> None:
         """A force on a point, or on the material point of `body` that is there."""
+        checked_vector(vector, f"Force {name!r}")
         self._loads.append(ld.Force(name, point.name, vector, body.name if body else None))
 
     def torque(self, name: str, body: ReferenceFrame, vector: FrameVector) -> None:
         """A torque on a body."""
-        self._loads.append(ld.Torque(name, body.name, vector))
+        self._loads.append(ld.Torque(name, body.name, checked_vector(vector, f"Torque {name!r}")))
 
     def force_pair(
         self, name: str, point: Point, body: ReferenceFrame, reaction: ReferenceFrame, vector: FrameVector
     ) -> None:
         """A force on the material point of `body` at `point` and its opposite on the coinciding point of `reaction`."""
+        checked_vector(vector, f"Force {name!r}")
         self._loads.append(ld.ForcePair(name, point.name, body.name, reaction.name, vector))
 
     def torque_pair(self, name: str, body: ReferenceFrame, reaction: ReferenceFrame, vector: FrameVector) -> None:
         """A torque on `body` and its opposite on `reaction`."""
+        checked_vector(vector, f"Torque {name!r}")
         self._loads.append(ld.TorquePair(name, body.name, reaction.name, vector))
 
     def actuator(self, name: str, point: Point, other: Point, magnitude: ScalarLike) -> None:

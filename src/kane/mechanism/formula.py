@@ -151,7 +151,7 @@ def exact(value: ScalarLike) -> Scalar:
         return value
     try:
         return Fraction(Decimal(repr(float(value)))) if isinstance(value, float) else Fraction(value)
-    except (ValueError, OverflowError, ArithmeticError):
+    except (TypeError, ValueError, OverflowError, ArithmeticError):
         text = repr(value)
         raise NumberError(f"{text} is not a finite number.", value=text, remedy="Give a finite number.") from None
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from kane.errors import InputError
 from kane.graph.arena import Graph
 from kane.mechanism import formula as f
-from kane.mechanism.basis import FrameVector, basis, vector
+from kane.mechanism.basis import FrameVector, basis, checked_vector, vector
 from kane.mechanism.formula import Formula, Scalar, ScalarLike
 from kane.mechanism.model import Axis, MatrixTurn, Move, QuaternionTurn, Turn, Vector
 
@@ -47,10 +47,21 @@ class ReferenceFrame:
 
     def orient_axis(self, parent: ReferenceFrame, axis: int | str | FrameVector, angle: ScalarLike) -> ReferenceFrame:
         """Turn this frame relative to `parent` by an angle about axis 1, 2, 3 (or x, y, z, or a basis vector of it)."""
+        if isinstance(axis, FrameVector) and not set(axis.frames()) <= {parent.name, self.name}:
+            raise InputError(
+                f"Frame {self.name!r} is to turn about {axis}, which belongs to neither {self.name!r} nor "
+                f"{parent.name!r}.", name=self.name, value=str(axis),
+                remedy=f"Turn about an axis of {parent.name}, or put a frame with that axis between them.",
+            )  # fmt: skip
         return self._orient(parent, (Turn(axis_index(axis), f.exact(angle)),))
 
     def orient_body_fixed(self, parent: ReferenceFrame, angles: Sequence[ScalarLike], order: str) -> ReferenceFrame:
         """Turn about own axes one after the other: order "zxy" or "312"."""
+        if len(order) != len(angles):
+            raise InputError(
+                f"Frame {self.name!r} has {len(angles)} angles and the order {order!r}.", name=self.name, value=order,
+                remedy="Name one axis for each angle.",
+            )  # fmt: skip
         turns = [
             Turn(axis_index(int(k) if k.isdigit() else k.lower()), f.exact(a))
             for k, a in zip(order, angles, strict=True)
@@ -70,6 +81,13 @@ class ReferenceFrame:
         """
         names = tuple(str(q) for q in quaternion)
         rates = tuple(speeds) or tuple(f"{self.name}.w{k}" for k in "xyz")
+        own = list(dict.fromkeys(n for n in names if n in self.system._coordinates))
+        if len(names) != 4 or len(own) != 4 or len(rates) != 3:
+            raise InputError(
+                f"Frame {self.name!r} is turned by a quaternion of {', '.join(names)} with the speeds "
+                f"{', '.join(rates)}.", name=self.name, value=names,
+                remedy="Give four different coordinates (w, x, y, z), and three names of speeds or none.",
+            )  # fmt: skip
         self.system._quaternions[names] = rates
         return self._orient(
             parent, (QuaternionTurn((names[0], names[1], names[2], names[3]), (rates[0], rates[1], rates[2])),)
@@ -113,6 +131,12 @@ class Point:
 
     def set_pos(self, other: Point, vector: FrameVector) -> Point:
         """Locate this point at `vector` from `other`."""
+        checked_vector(vector, f"The position of {self.name} from {other.name}")
+        if other.system is not self.system:
+            raise InputError(
+                f"Point {self.name!r} is located from {other.name!r}, a point of another system.", name=self.name,
+                remedy="Declare all points in one system.",
+            )  # fmt: skip
         if self.parent is not None or self is self.system.O:
             raise InputError(
                 f"Point {self.name!r} is located twice.", name=self.name, remedy="A loop is closed by a constraint."
@@ -149,12 +173,17 @@ def axis_index(axis: int | str | FrameVector) -> Axis:
 
 
 def axis_text(axis: FrameVector) -> str:
+    if not isinstance(axis, FrameVector) or len(axis.terms) != 1 or axis.terms[0][2] != 1:
+        raise InputError(
+            f"{axis} is not a basis vector.", value=str(axis),
+            remedy="Measure along x, y or z of a frame, and add measures with factors.",
+        )  # fmt: skip
     ((frame, k, _),) = axis.terms
     return f"{frame}.{'xyz'[k]}"
 
 
 def _turns_of(dcm: Sequence[Sequence[ScalarLike]], name: str) -> tuple[Move, ...]:
-    exact = [[f.exact(x) for x in row] for row in dcm]
+    exact = [[f.exact(x) for x in row] for row in dcm] if all(isinstance(r, Iterable) for r in _rows(dcm)) else []
     if [len(row) for row in exact] != [3, 3, 3]:
         raise InputError(f"The direction cosines of frame {name!r} are not three rows of three.", name=name)
     if any(isinstance(x, Formula) and x.names() for row in exact for x in row):
@@ -174,6 +203,10 @@ def _turns_of(dcm: Sequence[Sequence[ScalarLike]], name: str) -> tuple[Move, ...
     second = angle("asin", x[2])
     third = angle("atan2", f.neg(f.exact(dcm[0][1])), f.exact(dcm[0][0]))
     return (Turn(0, first), Turn(1, second), Turn(2, third))
+
+
+def _rows(dcm: object) -> Iterable[object]:
+    return dcm if isinstance(dcm, Iterable) else (dcm,)
 
 
 def _determinant(m: Sequence[Sequence[float]]) -> float:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import fsum
 
 import numpy as np
 
-from kane.mechanism.formula import Formula
-from kane.mechanism.model import Inertia, Joint, Mechanism, Note
+from kane.mechanism.formula import Formula, number
+from kane.mechanism.model import ZERO, Inertia, Joint, Mechanism, Note, amounts
 from kane.mechanism.numeric import (
     Array,
     joint_moves,
@@ -154,6 +154,23 @@ def faults(body: Body) -> str | None:
     if a + b < c - allowed:
         return f"{moments}: the largest exceeds the sum of the others by {c - a - b:.3g}"
     return None
+
+
+def inertia_fault(inertia: Inertia, values: Mapping[str, float]) -> str | None:
+    """What is impossible about one link's inertia at these values of parameters; None also where one is missing.
+
+    A single moment is taken for that of a body in a plane, whose other ones do not matter.
+    """
+    turned = [x for move in inertia.axes for x in amounts(move)]
+    used = set().union(*(x.names() for x in (inertia.mass, *inertia.moments, *turned) if isinstance(x, Formula)))
+    if not used <= values.keys():
+        own = inertia.mass.names() if isinstance(inertia.mass, Formula) else set()
+        mass = number(inertia.mass, values) if own <= values.keys() else 0.0
+        return f"its mass is {mass:.9g} kg" if mass < 0 else None
+    m, c, I = tensor(replace(inertia, com=ZERO), values)
+    if np.count_nonzero(I) == 1:
+        I = I.sum() * np.eye(3)
+    return faults(Body("", (), m, c, I, _DIGITS * inertia.resolution * float(np.max(np.abs(I))), True))
 
 
 def negative_mass(body: Body, inertias: Mapping[str, Inertia | None], known: frozenset[str]) -> str | None:
