@@ -11,7 +11,8 @@ from kane.errors import InputError
 from kane.graph.evaluate import evaluate
 from kane.kinematics.coordinates import find_coordinates, symbol_name
 from kane.report import Options, build_report
-from kane.report.sections.recursion import moving_frames, recursive_steps
+from kane.report.sections.frames import moving_frames
+from kane.report.sections.recursion import recursive_steps
 from kane.robots.generated import tree
 from robot_files import robot_files
 

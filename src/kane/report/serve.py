@@ -31,7 +31,9 @@ HOST = "127.0.0.1"
 SECONDS = 10.0  # that a client may take for its request
 MOST_FIELDS, LONGEST = 200, 60
 FIRST = ("counts", "explicit")
-LATER = ("equations", "robot,scene", "steps", "motion", "maps", "poles", "base", "code", "explicit,counts", "verification")
+LATER = (
+    "equations", "robot,scene", "steps", "motion", "maps", "poles", "base", "code", "explicit,counts", "verification",
+)  # fmt: skip
 PARTS = frozenset(name for group in (*FIRST, *LATER) for name in group.split(","))
 QUICK = Options(tolerances=(), count_explicit=False, waiting=PARTS - {"robot", "scene", "equations", *FIRST})
 
