@@ -132,6 +132,8 @@ class TestArrays:
             f(z, z + 1j, z)
         with pytest.raises(ShapeError, match="q is not"):
             f(["a", "b"], z, z)
+        with pytest.raises(ShapeError, match=r"q is not .*None"):
+            f([None, 1.0], z, z)
         with pytest.raises(TypeError, match=r"takes 4 arrays \(q, qd, qdd, p\); 2 were given"):
             f(z, z)
         with pytest.raises(TypeError, match="takes the keywords out and threads, not where"):

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from kane.errors import ShapeError
-from kane.graph.program import Program
+from kane.graph.arena import Graph
+from kane.graph.program import Input, Program, build_program
 from kane.native import compile_program
 from kane.native.call import General
 from native.arrays import assert_same_bits, states
@@ -18,7 +19,7 @@ Make = Callable[..., Program]
 
 @pytest.mark.parametrize("batch", [(), (9,)])
 def test_out_of_several_outputs(random_program: Make, batch: tuple[int, ...]) -> None:
-    """A tuple of arrays comes back itself; arrays that share memory or have other strides are served as well."""
+    """A tuple of arrays comes back itself; arrays that shares memory or have other strides are served as well."""
     program = random_program(3)
     f = compile_program(program)
     arrays = states(program, batch, 3)
@@ -44,6 +45,25 @@ def test_out_of_several_outputs(random_program: Make, batch: tuple[int, ...]) ->
     for bad in (out[:-1], out[0], (*out[:-1], np.zeros(77)), (*out[:-1], None)):
         with pytest.raises(ShapeError):
             f(*arrays[:2], out=bad)
+
+
+def test_outputs_in_one_place_are_refused() -> None:
+    """Side by side in one array they are served, also interleaved, and once the batch's code is there too."""
+    g = Graph()
+    x, y = g.symbol("x"), g.symbol("y")
+    outputs = [("a", (2,), [g.mul(x, y), g.add(x, y)]), ("b", (2,), [g.sin(x), g.sub(x, y)])]
+    f = compile_program(build_program(g, "pair", (Input("s", ("x", "y")),), outputs))
+    states = np.random.default_rng(0).normal(size=(9, 2))
+    expected = f(states)
+    for _ in range(2):
+        for at in ((slice(0, 2), slice(2, 4)), (slice(0, 4, 2), slice(1, 4, 2))):
+            whole = np.empty((9, 4))
+            for got, wanted in zip(f(states, out=tuple(whole[:, k] for k in at)), expected, strict=True):
+                assert_same_bits(got, wanted)
+        for at in ((slice(0, 2), slice(0, 2)), (slice(0, 2), slice(1, 3))):
+            whole = np.empty((9, 4))
+            with pytest.raises(ShapeError, match=r"out for b .* shares memory"):
+                f(states, out=tuple(whole[:, k] for k in at))
 
 
 def test_a_given_tuple_of_outputs_is_served_by_machine_code(

@@ -71,6 +71,8 @@ def checked(name: str, item: Input, value: Any, dtype: np.dtype[Any]) -> Array:
         if array.dtype.kind not in "biuf":
             if array.dtype.kind != "O":
                 raise TypeError(f"dtype {array.dtype}")
+            if any(x is None for x in array.flat):
+                raise TypeError("None in it")  # NumPy would make it NaN
             array = array.astype(np.float64)
         if array.dtype != dtype:
             with np.errstate(all="ignore"):
@@ -160,6 +162,11 @@ def _outputs(code: Code, given: Sequence[Array], batch: tuple[int, ...], out: An
         if not np.can_cast(dtype, target.dtype, "same_kind"):
             kind = str(target.dtype)
             raise ShapeError(f"{where} has dtype {kind}, expected {dtype}.", name="out", value=kind)
+        if any(_same_memory(target, other) for other in answer[: len(made)]):
+            raise ShapeError(
+                f"{where} shares memory with another array of out.", name="out", value=target.strides,
+                remedy="Pass arrays of their own for all outputs.",
+            )  # fmt: skip
         direct = (
             target.dtype == dtype
             and target.flags.aligned
@@ -169,6 +176,16 @@ def _outputs(code: Code, given: Sequence[Array], batch: tuple[int, ...], out: An
         )
         made.append(target if direct else np.empty(shape, dtype))
     return made, answer
+
+
+def _same_memory(a: Array, b: Array) -> bool:
+    """True where an element of one is also in the other; False where that is too hard to tell."""
+    if not np.may_share_memory(a, b):
+        return False
+    try:
+        return np.shares_memory(a, b, max_work=10_000)  # type: ignore[arg-type]
+    except np.exceptions.TooHardError:
+        return False
 
 
 def _columns(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
