@@ -62,7 +62,7 @@ def test_outputs_in_one_place_are_refused() -> None:
                 assert_same_bits(got, wanted)
         for at in ((slice(0, 2), slice(0, 2)), (slice(0, 2), slice(1, 3))):
             whole = np.empty((9, 4))
-            with pytest.raises(ShapeError, match=r"out for b .* shares memory"):
+            with pytest.raises(ShapeError, match="out for b shares memory"):
                 f(states, out=tuple(whole[:, k] for k in at))
 
 
