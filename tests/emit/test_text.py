@@ -126,3 +126,10 @@ def test_text_of_all_functions():
     got = run("\n".join(lines), {"x": 0.4, "y": -0.9, "z": 1.7})
     want = evaluate(program, {"w": [0.4, -0.9, 1.7, 0.0]})["out"]
     np.testing.assert_allclose([got[f"out[{k + 1}]"] for k in range(want.size)], want, rtol=1e-12, atol=1e-15)
+
+
+def test_no_minus_before_a_sum_in_brackets_of_a_function() -> None:
+    g = Graph()
+    a, b = g.symbol("a"), g.symbol("b")
+    for ref in (g.cos(g.sub(a, b)), g.sin(g.sub(b, a)), g.function("tanh", g.sub(a, b))):
+        assert "(-(" not in expression_text(g, ref)

@@ -181,7 +181,7 @@ def _node(program: Program, index: int, nodes: Mapping[int, Signed]) -> Signed:
         case "div":
             return _product(args[0], args[1], divide=True)
         case _:
-            return Signed(False, Call(op, tuple(args)))
+            return Signed(False, Call(op, tuple(spread(a) for a in args)))
 
 
 def _sum(args: Sequence[Signed]) -> Signed:
