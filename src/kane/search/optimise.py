@@ -2,7 +2,7 @@
 
 Passes, each kept only when it saves: origins of the links on their axes, base parameters and forms of the inertia
 forces (formulation.py); all forms of the recursion side by side, each value computed by the cheapest (recursion.py,
-rewrite/select.py); values that are sums or products of others (rewrite/pairs.py).  What comes out is proved equal to
+rewrite/select.py), with ways found step by step and in other units (local.py).  What comes out is proved equal to
 the unsearched program at random primes.
 """
 
