@@ -8,8 +8,13 @@ from kane.equations.projection import kane_equations
 from kane.errors import InertiaError, InputError, MasslessJointError, NumberError, ShapeError, UnknownNameError
 from kane.linearization.linear import linearize
 from kane.linearization.trim import trim
+from kane.mechanism.basis import basis
 from kane.mechanism.beams import S, clamped_free
 from kane.mechanism.builder import System, dot
+from kane.mechanism.elements.contact import backlash, clearance, stop
+from kane.mechanism.elements.friction import coulomb, stribeck, viscous
+from kane.mechanism.elements.place import on_coordinate
+from kane.mechanism.elements.transmission import compliance, coupled_rotors, drive, rotor
 from kane.mechanism.formula import name
 
 
@@ -78,6 +83,38 @@ def test_refused_where_it_is_said(case):
     call, words = REFUSED[case]
     with pytest.raises(InputError, match=words):
         call(*two_link())
+
+
+PLACE = on_coordinate("q1")
+IMPOSSIBLE = {
+    "gain": (lambda: drive("d", PLACE, 10, 1, 2), "'d': efficiency is 2.*at most 1"),
+    "no efficiency": (lambda: drive("d", PLACE, 10, 1, 0), "efficiency is 0"),
+    "no ratio": (lambda: drive("d", PLACE, 0, 1), "ratio is 0"),
+    "no ratio of a spring": (lambda: compliance("c", PLACE, on_coordinate("q2"), 0, 5), "'c': its ratio is 0"),
+    "a spring that pushes": (lambda: compliance("c", PLACE, on_coordinate("q2"), 3, -5), "stiffness is -5"),
+    "friction that drives": (lambda: viscous("v", PLACE, -1), "'v': coefficient is -1"),
+    "dry friction that drives": (lambda: coulomb("v", PLACE, "-1/2"), "level is -0.5"),
+    "a negative width": (lambda: coulomb("v", PLACE, 1, -0.1), "width is -0.1"),
+    "no velocity": (lambda: stribeck("s", PLACE, 1, 2, 0), "velocity is 0"),
+    "stops exchanged": (lambda: stop("s", PLACE, 1, -1, 100), "lower end 1 is above its upper end -1"),
+    "a negative gap": (lambda: backlash("s", PLACE, -0.1, 100), "gap is -0.1"),
+    "a hole too small": (lambda: clearance("s", "P", "Q", -0.1, 100), "gap is -0.1"),
+    "a negative rotor": (lambda: rotor("r", "A", basis("A", 2), -1, PLACE), "inertia is -1"),
+    "a rotor without a carrier": (
+        lambda: coupled_rotors("r", ["A"], [basis("A", 2)] * 2, [1, 1], [PLACE], [[1], [2]]), "'r' need one carrier"
+    ),
+    "gearing without a column": (
+        lambda: coupled_rotors("r", ["A"], [basis("A", 2)], [1], [PLACE, PLACE], [[1]]), "one column a joint"
+    ),
+    "no load": (lambda: System().add(viscous("v", PLACE, 1)), "neither a load nor a constraint"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", IMPOSSIBLE)
+def test_joint_elements_that_cannot_be(case):
+    call, words = IMPOSSIBLE[case]
+    with pytest.raises(InputError, match=words):
+        call()
 
 
 def test_a_point_belongs_to_one_system():

@@ -260,8 +260,13 @@ class System:
         for element in elements:
             if isinstance(element, (c.Holonomic, c.MotionConstraint, c.Coincident, c.Rolling)):
                 self._constraints.append(element)
-            else:
+            elif isinstance(element, (ld.Load, Beam)):
                 self._loads.append(element)
+            else:
+                raise InputError(
+                    f"{element!r} is neither a load nor a constraint.", value=repr(element)[:200],
+                    remedy="Add what the functions of kane.mechanism.elements return, with a star: s.add(*loads).",
+                )  # fmt: skip
 
     def beam(  # noqa: PLR0913
         self,

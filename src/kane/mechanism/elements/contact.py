@@ -6,8 +6,9 @@ Crossley 1975).
 
 from __future__ import annotations
 
+from kane.errors import InputError
 from kane.mechanism import formula as f
-from kane.mechanism.elements.place import Place, positive_part
+from kane.mechanism.elements.place import Place, amount, positive_part
 from kane.mechanism.formula import Formula, ScalarLike
 from kane.mechanism.loads import LineForce, Load
 
@@ -22,7 +23,7 @@ def backlash(
     name: str, place: Place, gap: ScalarLike, stiffness: ScalarLike, damping: ScalarLike = 0
 ) -> tuple[Load, ...]:
     """No effort while |displacement| < gap / 2, the contact's beyond: a tooth between two flanks."""
-    half = f.formula(gap) / 2
+    half = amount(name, "gap", gap) / 2
     return stop(name, place, -half, half, stiffness, damping)
 
 
@@ -30,6 +31,13 @@ def stop(
     name: str, place: Place, lower: ScalarLike, upper: ScalarLike, stiffness: ScalarLike, damping: ScalarLike = 0
 ) -> tuple[Load, ...]:
     """Stops at both ends of the travel of a joint."""
+    low, high = f.exact(lower), f.exact(upper)
+    if not isinstance(low, Formula) and not isinstance(high, Formula) and low > high:
+        raise InputError(
+            f"Element {name!r}: its lower end {float(low):.9g} is above its upper end {float(high):.9g}.", name=name,
+            value=float(low), remedy="Give the lower end first.",
+        )  # fmt: skip
+    amount(name, "stiffness", stiffness), amount(name, "damping", damping)
     x, v = place.displacement, place.rate
     below = pushing(f.formula(lower) - x, -v, stiffness, damping)
     above = pushing(x - upper, v, stiffness, damping)
@@ -43,5 +51,6 @@ def clearance(
 
     The centres must not coincide exactly, where the direction is undefined.
     """
+    amount(name, "gap", gap), amount(name, "stiffness", stiffness), amount(name, "damping", damping)
     distance, rate = f.name(f"distance({pin}, {hole})"), f.name(f"distance_dot({pin}, {hole})")
     return (LineForce(name, pin, hole, -pushing(distance - gap, rate, stiffness, damping)),)

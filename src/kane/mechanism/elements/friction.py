@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kane.mechanism import formula as f
-from kane.mechanism.elements.place import Place
+from kane.mechanism.elements.place import Place, amount
 from kane.mechanism.formula import Formula, ScalarLike
 from kane.mechanism.loads import Load
 
@@ -16,12 +16,13 @@ def direction(rate: Formula, width: ScalarLike) -> Formula:
 
 def viscous(name: str, place: Place, coefficient: ScalarLike) -> tuple[Load, ...]:
     """-b rate."""
-    return (place.load(name, -(f.formula(coefficient) * place.rate)),)
+    return (place.load(name, -(amount(name, "coefficient", coefficient) * place.rate)),)
 
 
 def coulomb(name: str, place: Place, level: ScalarLike, width: ScalarLike = 0) -> tuple[Load, ...]:
     """-level sign(rate); `width` in units of the rate makes it tanh."""
-    return (place.load(name, -(f.formula(level) * direction(place.rate, width))),)
+    amount(name, "width", width)
+    return (place.load(name, -(amount(name, "level", level) * direction(place.rate, width))),)
 
 
 def stribeck(
@@ -34,11 +35,13 @@ def stribeck(
     width: ScalarLike = 0,
 ) -> tuple[Load, ...]:
     """-(level + (static - level) exp(-(rate / velocity)^2)) sign(rate) - coefficient rate."""
-    ratio = place.rate / velocity
-    drop = (f.formula(static) - level) * Formula("exp", (-(ratio * ratio),))
+    amount(name, "width", width)
+    ratio = place.rate / amount(name, "velocity", velocity, zero=False)
+    drop = (amount(name, "static", static) - amount(name, "level", level)) * Formula("exp", (-(ratio * ratio),))
     return (
         place.load(
-            name, -((f.formula(level) + drop) * direction(place.rate, width) + f.formula(coefficient) * place.rate)
+            name, -((f.formula(level) + drop) * direction(place.rate, width)
+                   + amount(name, "coefficient", coefficient) * place.rate)
         ),
     )
 

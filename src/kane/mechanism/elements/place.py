@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from kane.errors import UnsupportedError
+from kane.errors import InputError, UnsupportedError
 from kane.mechanism import formula as f
 from kane.mechanism.basis import FrameVector
 from kane.mechanism.formula import Formula, ScalarLike
@@ -66,6 +66,31 @@ def turn(displacement: Formula, rate: Formula, body: str, reaction: str, axis: F
 def slide(displacement: Formula, rate: Formula, body: str, reaction: str, axis: FrameVector, point: str) -> Place:
     """The place of a sliding joint; the forces act on both bodies at `point`."""
     return Place(displacement, rate, body, reaction, axis, point)
+
+
+def amount(name: str, what: str, value: ScalarLike, zero: bool = True, most: int | None = None) -> Formula:
+    """An amount that is not negative, nor zero unless `zero`, nor above `most`; formulas are taken as they are.
+
+    Raises InputError naming the element and the amount.
+    """
+    exact = f.exact(value)
+    bounds = f"{'not negative' if zero else 'positive'}{'' if most is None else f' and at most {most}'}"
+    known = not isinstance(exact, f.Formula) or not exact.names()
+    number = f.number(exact) if known else 1.0
+    if number < 0 or (number == 0 and not zero) or (most is not None and known and number > most):
+        raise InputError(
+            f"Element {name!r}: {what} is {number:.9g}.", name=name, element=what, value=number,
+            remedy=f"It has to be {bounds}.",
+        )  # fmt: skip
+    return f.formula(exact)
+
+
+def ratio_of(name: str, ratio: ScalarLike) -> Formula:
+    """A gear ratio, which may be negative but not zero.  Raises InputError."""
+    exact = f.exact(ratio)
+    if not isinstance(exact, f.Formula) and exact == 0:
+        raise InputError(f"Element {name!r}: its ratio is 0.", name=name, value=0, remedy="Give motor over joint rate.")
+    return f.formula(exact)
 
 
 def positive_part(x: Formula) -> Formula:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from kane.errors import InputError
 from kane.mechanism import formula as f
 from kane.mechanism.basis import FrameVector
-from kane.mechanism.elements.place import Place
+from kane.mechanism.elements.place import Place, amount, ratio_of
 from kane.mechanism.formula import Formula, ScalarLike
 from kane.mechanism.loads import Load, SpinningRotor
 
@@ -19,7 +19,8 @@ def drive(
 
     motor rate = ratio * place.rate.  The loss is (1 - efficiency) of the power put in, on whichever side.
     """
-    whole = f.formula(ratio) * f.formula(torque)
+    whole = ratio_of(name, ratio) * f.formula(torque)
+    amount(name, "efficiency", efficiency, zero=False, most=1)
     if f.exact(efficiency) == 1:
         return (place.load(name, whole),)
     power = whole * place.rate
@@ -37,16 +38,18 @@ def rotor(
     exact: bool = True,
 ) -> tuple[Load, ...]:
     """A rotor on `carrier` that turns ratio * place.rate relative to it."""
+    amount(name, "inertia", inertia)
     return (SpinningRotor(name, carrier, axis, f.exact(inertia), f.formula(ratio) * place.rate, not exact),)
 
 
 def compliance(
     name: str, place: Place, motor: Place, ratio: ScalarLike, stiffness: ScalarLike, damping: ScalarLike = 0
 ) -> tuple[Load, ...]:
-    twist = motor.displacement / ratio - place.displacement
-    rate = motor.rate / ratio - place.rate
-    effort = f.formula(stiffness) * twist + f.formula(damping) * rate
-    return (place.load(f"{name} output", effort), motor.load(f"{name} input", -(effort / ratio)))
+    gear = ratio_of(name, ratio)
+    twist = motor.displacement / gear - place.displacement
+    rate = motor.rate / gear - place.rate
+    effort = amount(name, "stiffness", stiffness) * twist + amount(name, "damping", damping) * rate
+    return (place.load(f"{name} output", effort), motor.load(f"{name} input", -(effort / gear)))
 
 
 def coupled(
@@ -75,10 +78,15 @@ def coupled_rotors(
     gearing: Sequence[Sequence[ScalarLike]],
 ) -> tuple[Load, ...]:
     """The rotors of coupled gearing: rotor i turns sum of G_ij * joint rate j relative to its carrier."""
+    if not len(carriers) == len(axes) == len(inertias) == len(gearing) or any(len(r) != len(places) for r in gearing):
+        raise InputError(
+            f"The rotors {name!r} need one carrier, axis, inertia and row of gearing each, and one column a joint.",
+            name=name, value=len(gearing),
+        )  # fmt: skip
     made = []
     for i, row in enumerate(gearing):
         rate = f.formula(0)
         for factor, place in zip(row, places, strict=True):
             rate = rate + f.formula(factor) * place.rate
-        made.append(SpinningRotor(f"{name} {i + 1}", carriers[i], axes[i], f.exact(inertias[i]), rate))
+        made.append(SpinningRotor(f"{name} {i + 1}", carriers[i], axes[i], amount(name, "inertia", inertias[i]), rate))
     return tuple(made)
