@@ -43,6 +43,8 @@ def test_parameters_are_checked_at_once(make: Callable[..., Any]) -> None:
         make(robot, parameters="all")
     with pytest.raises(kane.UnknownNameError, match=r"'mass' is no parameter.*m1"):
         make(robot, parameters=["m1", "mass"])
+    with pytest.raises(kane.UnknownNameError, match=r"'link1.cx' is no inertial parameter of link 'link1'.*hx"):
+        make(kane.load("two_link"), parameters=["link1.cx"])
 
 
 def test_one_task_and_one_frame_need_no_list() -> None:

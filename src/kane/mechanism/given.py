@@ -9,6 +9,8 @@ from typing import Any
 from kane.errors import InputError, UnknownNameError
 from kane.mechanism.model import Mechanism
 
+INERTIAL = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")  # of a link, about its origin
+
 
 def mechanism_of(source: Any) -> Mechanism:
     """The mechanism of a Mechanism, a Robot or a declared System; InputError for anything else, with the way out."""
@@ -39,6 +41,12 @@ def check_parameters(mechanism: Mechanism, parameters: str | Sequence[str]) -> N
         return
     named, links = [p.name for p in mechanism.parameters], [link.name for link in mechanism.links]
     for name in parameters:
-        if name not in named and name not in links and str(name).rpartition(".")[0] not in links:
+        link, _, own = str(name).rpartition(".")
+        if name not in named and name not in links and link in links and own not in INERTIAL:
+            raise UnknownNameError(
+                f"{name!r} is no inertial parameter of link {link!r}; there are: {', '.join(INERTIAL)}.", name=str(name),
+                remedy="Masses times places of mass centres are hx, hy, hz; moments are about the link's origin.",
+            )  # fmt: skip
+        if name not in named and name not in links and link not in links:
             known = ", ".join([*named, *links])
             raise UnknownNameError(f"{name!r} is no parameter and no link; there are: {known}.", name=str(name))
