@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+import kane
 from kane.equations.constrained import constrained
+from kane.equations.operational import task_equations, task_program, task_space
 from kane.equations.projection import kane_equations
 from kane.errors import InertiaError, InputError, MasslessJointError, NumberError, ShapeError, UnknownNameError
 from kane.linearization.linear import linearize
@@ -255,3 +257,39 @@ def test_material_points_of_two_bodies_in_one_frame():
     s.force("push", P, A.y, body=A)
     with pytest.raises(InputError, match="'near' and 'slider' share the frame 'A'"):
         s.mechanism()
+
+
+class TestTasks:
+    @pytest.mark.parametrize(
+        ("tasks", "words"),
+        [
+            ({"w1": "velocity(Q, N, n1)**2", "w2": "q1_dot"}, "'w1' is not linear"),
+            ({"w1": "q1_dot", "w2": "q1_dot*velocity(Q, N, n1)"}, "'w2' is not linear"),
+            ({"w1": "q1", "w2": "q1_dot"}, "w1 contains no speed"),
+            ({"w1": "q1_dot", "w2": "2*q1_dot"}, "w2 depends"),
+            ({"w1": "q1_dot"}, "1 task speeds for 2"),
+        ],
+    )
+    def test_task_speeds(self, tasks, words):
+        with pytest.raises(InputError, match=words):
+            task_equations(kane_equations(two_link()[0].mechanism()), tasks)
+
+    @pytest.mark.parametrize("rows", [(3, 9), (-1,), ()])
+    def test_rows_of_the_twist(self, rows):
+        program = task_program(kane_equations(two_link()[0].mechanism()), "Q")
+        with pytest.raises(InputError, match="rows of the twist"):
+            task_space(program, {"q": [0.1, 0.7], "u": [1, 2], "t": [0]}, rows=rows)
+
+
+def test_linearisation_and_trim_of_robots_and_systems():
+    """They take what kane_equations takes, and refuse the rest by name."""
+    s, _, _, _, P, _ = two_link()
+    s.particle("P", P, 1)
+    s.gravity(9.81 * s.N.x)
+    wanted = linearize(kane_equations(s.mechanism()), [0, 0], [0, 0]).A
+    for source in (s, s.mechanism()):
+        assert np.array_equal(linearize(source, [0, 0], [0, 0]).A, wanted)
+        assert trim(source, [0.1, 0.1], [0, 0], free=("q1", "q2")).q == pytest.approx([0, 0], abs=1e-9)
+    assert kane.linearize(kane.load("two_link"), [0, 0], [0, 0]).A.shape == (4, 4)
+    with pytest.raises(InputError, match=r"two_link.*is a name"):
+        kane.linearize("two_link", [0, 0], [0, 0])

@@ -25,6 +25,8 @@ from kane.kinematics import points as pt
 from kane.kinematics.linear import Rows, SingularError, reduce_rows, solve
 from kane.kinematics.motion import substitute
 
+TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")
+
 
 @dataclass(frozen=True, slots=True)
 class TaskEquations:
@@ -53,13 +55,15 @@ def task_equations(e: Equations, tasks: Mapping[str, str]) -> TaskEquations:
         raise InputError(
             f"{len(names)} task speeds for {n} speeds.", value=len(names), remedy="Use task_space for other numbers."
         )
-    jac, drift = task_jacobian(e, [expression(e, text) for text in tasks.values()])
+    jac, drift = task_jacobian(e, [expression(e, text) for text in tasks.values()], names)
     try:
         inverse = solve(g, jac, [[g.one if i == k else 0 for k in range(n)] for i in range(n)])
     except SingularError as error:
         bad = ", ".join(names[k] for k in error.rows)
+        still = not any(x > 1 for k in error.rows for x in jac[k])
         raise InputError(
-            f"Task speed {bad} depends on the other ones in every configuration.", name=names[error.rows[0]]
+            f"Task speed {bad} {'contains no speed' if still else 'depends on the other ones in every configuration'}.",
+            name=names[error.rows[0]], remedy="Give as many independent velocities as there are speeds.",
         ) from None
     m = mass_matrix(e)
     half = [[g.dot(row, column) for column in zip(*inverse, strict=True)] for row in m]
@@ -76,10 +80,17 @@ def task_equations(e: Equations, tasks: Mapping[str, str]) -> TaskEquations:
     )  # fmt: skip
 
 
-def task_jacobian(e: Equations, tasks: Sequence[Ref]) -> tuple[Rows, list[Ref]]:
+def task_jacobian(e: Equations, tasks: Sequence[Ref], names: Sequence[str]) -> tuple[Rows, list[Ref]]:
     """(J, Jdot u + bdot) of task speeds given as expressions linear in u."""
     g, s = e.graph, e.points.symbols
     columns = [forward(g, tasks, {u: g.one}) for u in s.u]
+    for k in range(len(tasks)):
+        row = [column[k] for column in columns]
+        if any(x > 1 for u in s.u for x in forward(g, row, {u: g.one})):
+            raise InputError(
+                f"Task speed {names[k]!r} is not linear in the speeds.", name=names[k],
+                remedy="Give a velocity, an angular velocity or another combination of speeds.",
+            )  # fmt: skip
     drift = substitute(g, pt.time_derivative(e.points, tasks), dict.fromkeys(s.udot, g.zero))
     return [[column[i] for column in columns] for i in range(len(tasks))], drift
 
@@ -128,7 +139,7 @@ def task_program(e: Equations, frame: str) -> Program:
     k = p.station(frame)
     axes = p.stations[k].axes
     twist = [*pt.express(p, p.axes[axes].w, axes, 0), *pt.express(p, pt.velocities(p)[k], p.stations[k].held, 0)]
-    jac, _ = task_jacobian(e, twist)
+    jac, _ = task_jacobian(e, twist, TWIST)
     still = dict.fromkeys(p.symbols.udot, g.zero)
     alpha = pt.express(p, e.accelerations.alpha[axes], axes, 0)
     acc = pt.express(p, e.accelerations.acc[k], p.stations[k].held, 0)
@@ -154,13 +165,16 @@ def task_space(
     """
     out = evaluator(program, arrays)
     pick = list(rows)
+    if not pick or any(k not in range(len(TWIST)) for k in pick):
+        raise InputError(
+            f"rows of the twist are {pick}.", name="rows", value=pick, remedy=f"Choose of 0 to 5: {', '.join(TWIST)}."
+        )
     jac, drift, mass = out["jacobian"][pick], out["drift"][pick], out["mass_matrix"]
     compliance = np.linalg.solve(mass, jac.T)
     u, sizes, _ = np.linalg.svd(jac)
     if len(pick) > jac.shape[1] or sizes.min() < 1e-9 * sizes.max():
         lost = u[:, -1] if len(sizes) == len(pick) else u[:, len(sizes)]
-        names = ("wx", "wy", "wz", "vx", "vy", "vz")
-        text = " ".join(f"{x:+.3f} {names[k]}" for x, k in zip(lost, pick, strict=True) if abs(x) > 1e-6)
+        text = " ".join(f"{x:+.3f} {TWIST[k]}" for x, k in zip(lost, pick, strict=True) if abs(x) > 1e-6)
         raise InputError(
             f"The task is singular here: the frame cannot move along {text}.", value=float(sizes.min()),
             remedy="Leave this configuration, or choose fewer task rows.",

@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 
 from kane.equations.constrained import Array, Evaluator, independent_rows, pivot_columns, solved
-from kane.equations.projection import Equations
 from kane.errors import InputError, UnknownNameError
 from kane.graph.evaluate import evaluate
 from kane.kinematics.coordinates import Coordinates
-from kane.linearization.operating import Jacobians, OperatingPoint, find_point, jacobians
+from kane.linearization.operating import Jacobians, OperatingPoint, Source, find_point, jacobians
 
 ComplexArray = np.ndarray[Any, np.dtype[np.complex128]]
 
@@ -57,7 +56,7 @@ class LinearSystem:
 
 
 def linearize(  # noqa: PLR0913
-    e: Equations | Jacobians,
+    e: Source | Jacobians,
     q: Any,
     u: Any,
     f: Any = (),
@@ -70,10 +69,10 @@ def linearize(  # noqa: PLR0913
 ) -> LinearSystem:
     """A, B, C, D about a state: an equilibrium, a steady motion or an instant of a trajectory.
 
-    e: equations, or their `jacobians` where many states are asked for. independent: names of independent coordinates
-    and speeds under constraints; by default those that pivoting leaves. outputs: name -> formula in states, rates,
-    inputs and measures; by default the states. Raises InputError when the state contradicts the constraints or the
-    named variables are not independent.
+    e: equations, a robot, mechanism or System, or the `jacobians` of one where many states are asked for.
+    independent: names of independent coordinates and speeds under constraints; by default those that pivoting leaves.
+    outputs: name -> formula in states, rates, inputs and measures; by default the states. Raises InputError when the
+    state contradicts the constraints or the named variables are not independent.
     """
     j = e if isinstance(e, Jacobians) else jacobians(e, outputs, values, evaluator)
     outputs = dict.fromkeys(j.output_names, "")

@@ -16,12 +16,16 @@ import numpy as np
 from kane.equations.conditions import Conditions, find_conditions
 from kane.equations.constrained import Array, Constrained, Evaluator, constrained, ordered
 from kane.equations.programs import program_inputs
-from kane.equations.projection import Equations
+from kane.equations.projection import Equations, kane_equations
 from kane.graph.arena import Ref
 from kane.graph.evaluate import evaluate
 from kane.graph.program import Input, Program, build_program
 from kane.kinematics import points as pt
 from kane.kinematics.linear import sparse_jacobian
+from kane.mechanism.given import mechanism_of
+from kane.mechanism.model import Mechanism
+
+Source = Equations | Mechanism | Any  # what equations are asked of; Any: a Robot or a System, which lie above
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +67,18 @@ class OperatingPoint:
 
 
 def jacobians(
-    e: Equations,
+    source: Source,
     outputs: Mapping[str, str] | None = None,
     values: Mapping[str, float] | None = None,
     evaluator: Evaluator = evaluate,
 ) -> Jacobians:
-    """The program of all Jacobians of a mechanism's equations; `outputs`: formulas in states, inputs and measures."""
+    """The program of all Jacobians of a mechanism's equations; `outputs`: formulas in states, inputs and measures.
+
+    source: the equations, or the mechanism, robot or System that they are of.
+    """
     from kane.equations.steps import expression
 
+    e = source if isinstance(source, Equations) else kane_equations(mechanism_of(source))
     g, s = e.graph, e.points.symbols
     conditions = find_conditions(e)
     m = len(conditions.names)

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from kane.equations.constrained import Evaluator, known, ordered, tangents, unit_quaternions
-from kane.equations.projection import Equations
 from kane.errors import ConvergenceError
 from kane.graph.evaluate import evaluate
-from kane.linearization.operating import OperatingPoint, jacobians
+from kane.linearization.operating import OperatingPoint, Source, jacobians
 
 
 def trim(  # noqa: PLR0913
-    e: Equations,
+    e: Source,
     q: Any,
     u: Any,
     f: Any = (),
@@ -35,7 +34,7 @@ def trim(  # noqa: PLR0913
     changes).  Raises ConvergenceError with the speed whose equation stays unbalanced.
     """
     j = jacobians(e, None, values, evaluator)
-    c = e.points.coordinates
+    c = j.equations.points.coordinates
     rates = tuple(f"{n}_dot" if n in c.names else n for n in c.speeds)
     groups: dict[str, tuple[str, ...]] = {"q": c.names, "u": rates, "f": j.input_names}
     free = (free,) if isinstance(free, str) else free

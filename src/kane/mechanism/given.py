@@ -45,7 +45,8 @@ def check_parameters(mechanism: Mechanism, parameters: str | Sequence[str]) -> N
         if name not in named and name not in links and link in links and own not in INERTIAL:
             raise UnknownNameError(
                 f"{name!r} is no inertial parameter of link {link!r}; there are: {', '.join(INERTIAL)}.",
-                name=str(name), remedy="Masses times places of mass centres are hx, hy, hz; moments are about the link's origin.",
+                name=str(name),
+                remedy="Masses times places of mass centres are hx, hy, hz; moments are about the link's origin.",
             )  # fmt: skip
         if name not in named and name not in links and link not in links:
             known = ", ".join([*named, *links])
