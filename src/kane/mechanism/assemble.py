@@ -12,7 +12,18 @@ from kane.mechanism.basis import FrameVector
 from kane.mechanism.formula import Formula, Scalar
 from kane.mechanism.inertia import inertia_fault
 from kane.mechanism.loads import Specified, Torque, TorquePair
-from kane.mechanism.model import Frame, Inertia, Joint, Link, MatrixTurn, Mechanism, Move, Translate, Turn
+from kane.mechanism.model import (
+    Frame,
+    Inertia,
+    Joint,
+    Link,
+    MatrixTurn,
+    Mechanism,
+    Move,
+    QuaternionTurn,
+    Translate,
+    Turn,
+)
 
 if TYPE_CHECKING:
     from kane.mechanism.builder import System
@@ -272,7 +283,7 @@ def _path(start: ReferenceFrame, end: ReferenceFrame) -> tuple[Move, ...]:
     back = up[: up.index(common)]
     moves: list[Move] = []
     for frame in back:
-        moves += [_inverse(move, frame) for move in reversed(frame.moves)]
+        moves += [_inverse(move) for move in reversed(frame.moves)]
     for frame in reversed(down[: down.index(common)]):
         moves += frame.moves
     return tuple(_merged(moves))
@@ -285,15 +296,23 @@ def _ancestors(frame: ReferenceFrame) -> list[ReferenceFrame]:
     return chain
 
 
-def _inverse(move: Move, frame: ReferenceFrame) -> Move:
+def _inverse(move: Move) -> Move:
     if isinstance(move, Turn):
         return Turn(move.axis, f.neg(move.angle))
-    if isinstance(move, MatrixTurn):
-        return move.transposed
-    raise InputError(
-        f"Frame {frame.name!r}, turned by a quaternion, is left again for another frame.", name=frame.name,
-        remedy="Locate the point along the axes of the quaternion frame, or from a point outside it.",
-    )  # fmt: skip
+    if isinstance(move, QuaternionTurn):
+        return _cosines(move).transposed
+    assert isinstance(move, MatrixTurn)
+    return move.transposed
+
+
+def _cosines(move: QuaternionTurn) -> MatrixTurn:
+    """The direction cosines of a unit quaternion."""
+    w, x, y, z = (f.name(str(n)) for n in move.quaternion)
+    return MatrixTurn((
+        (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
+        (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
+        (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
+    ))  # fmt: skip
 
 
 def _merged(moves: Sequence[Move]) -> list[Move]:
@@ -315,13 +334,12 @@ def dot_product(system: System, a: FrameVector, b: FrameVector) -> Scalar:
         for second in b.frames():
             part = list(b.part(second))
             for move in reversed(_path(system.frames[first], system.frames[second])):
+                if isinstance(move, QuaternionTurn):
+                    move = _cosines(move)
                 if isinstance(move, MatrixTurn):
                     part = [_sum(f.mul(x, y) for x, y in zip(row, part, strict=True)) for row in move.rows]
                     continue
-                if not isinstance(move, Turn):
-                    raise InputError(
-                        "Dot products across a quaternion frame are not written out.", remedy="Use a measure instead."
-                    )
+                assert isinstance(move, Turn)
                 part = _turned(move, part)
             for x, y in zip(a.part(first), part, strict=True):
                 total = f.add(total, f.mul(x, y))
