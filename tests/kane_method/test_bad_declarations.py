@@ -7,6 +7,7 @@ import kane
 from kane.equations.constrained import constrained
 from kane.equations.operational import task_equations, task_program, task_space
 from kane.equations.projection import kane_equations
+from kane.equations.steps import check_steps, work_out
 from kane.errors import InertiaError, InputError, MasslessJointError, NumberError, ShapeError, UnknownNameError
 from kane.linearization.linear import linearize
 from kane.linearization.trim import trim
@@ -293,3 +294,16 @@ def test_linearisation_and_trim_of_robots_and_systems():
     assert kane.linearize(kane.load("two_link"), [0, 0], [0, 0]).A.shape == (4, 4)
     with pytest.raises(InputError, match=r"two_link.*is a name"):
         kane.linearize("two_link", [0, 0], [0, 0])
+
+
+def test_entries_that_steps_do_not_have():
+    """Partial velocities count from 1; a point P_1 is not the first partial velocity of a point P."""
+    s, _, A, _, P, _ = two_link()
+    s.particle("P_1", P.locate_new("P_1", A.y), 1)
+    s.particle("P", P, 1)
+    steps = work_out(kane_equations(s.mechanism()))
+    right = {"v_P_1": "q1_dot*a2 - q1_dot*a1", "v_P_2": "0*a1", "v_Q_2": "b2", "v_P_1_1": "a2 - a1"}
+    assert all(found.equal for found in check_steps(steps, right))
+    for entry in ("v_P_0", "v_P_3", "v_R", "v_P_r"):
+        with pytest.raises(UnknownNameError, match=r"no entry .*v_Q_1, v_Q_2"):
+            check_steps(steps, {entry: "a1"})

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kane.equations.constrained import Array, Evaluator
+from kane.equations.constrained import Array, Evaluator, solved
 from kane.equations.programs import program_of
 from kane.equations.projection import Equations, bias, mass_matrix
 from kane.equations.steps import expression
@@ -170,7 +170,7 @@ def task_space(
             f"rows of the twist are {pick}.", name="rows", value=pick, remedy=f"Choose of 0 to 5: {', '.join(TWIST)}."
         )
     jac, drift, mass = out["jacobian"][pick], out["drift"][pick], out["mass_matrix"]
-    compliance = np.linalg.solve(mass, jac.T)
+    compliance = solved(mass, jac.T, next(item.labels for item in program.inputs if item.name == "u"))
     u, sizes, _ = np.linalg.svd(jac)
     if len(pick) > jac.shape[1] or sizes.min() < 1e-9 * sizes.max():
         lost = u[:, -1] if len(sizes) == len(pick) else u[:, len(sizes)]

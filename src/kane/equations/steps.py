@@ -319,13 +319,16 @@ def _compare(steps: Steps, name: str, text: str | FrameVector) -> Comparison:
 
 
 def _entry(steps: Steps, name: str) -> Ref | Mixed:
-    head, _, tail = name.rpartition("_")
-    if tail.isdigit() and head in steps.partial_velocities.values:
-        table = steps.partial_velocities.values[head]
+    partials = steps.partial_velocities.values
+    known = {key: value for step in steps if step is not steps.partial_velocities for key, value in step.values.items()}
+    known = steps.velocities.values | known  # a point P_1 has the velocity v_P_1, a point P only a partial one
+    for key, table in partials.items():
         assert isinstance(table, list)
-        return table[int(tail) - 1]
-    value = steps.velocities.values.get(name)
-    found = steps.value(name) if value is None else value
+        for k, value in enumerate(table):
+            known.setdefault(f"{key}_{k + 1}", value)
+    if name not in known:
+        raise UnknownNameError(f"There is no entry {name!r}; there are: {', '.join(known)}.", name=name)
+    found = known[name]
     assert not isinstance(found, list)
     return found
 
