@@ -8,11 +8,12 @@ import sys
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from kane.errors import InputError, UnknownNameError
 from kane.graph.arena import Graph
-from kane.graph.evaluate import equal
+from kane.graph.evaluate import equal, evaluate
 from kane.graph.program import Input, build_program
 from kane.mechanism.constraints import Holonomic
 from kane.mechanism.formula import Formula
@@ -107,3 +108,19 @@ def test_the_same_under_any_hash_seed() -> None:
         for seed in ("1", "2")
     }
     assert len(shown) == 1
+
+
+def test_parameters_named_one_by_one_may_be_zero() -> None:
+    """No program searched divides by them: an empty hand, a massless link."""
+    names = [f"link{k}.{x}" for k in (2, 3) for x in ("m", "Ixx", "Iyy", "Izz", "hx", "hz")]
+    m = bundled("elbow3")
+    for task in ("inverse_dynamics", "mass_matrix"):
+        found = optimise(m, task, parameters=names)
+        rng = np.random.default_rng(0)
+        given = {i.name: rng.normal(size=(20, i.size)) for i in found.program.inputs}
+        width = len(found.program.parameter_names)
+        for zeros in ([0], [3, 4], range(width)):
+            given["p"] = rng.uniform(1, 2, (20, width))
+            given["p"][:, list(zeros)] = 0.0
+            (a,), (b,) = (evaluate(p, given).values() for p in (found.program, found.unsearched))
+            assert np.isfinite(a).all() and np.allclose(a, b, rtol=1e-11, atol=1e-11)

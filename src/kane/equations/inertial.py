@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from kane.graph.arena import Graph, Ref
-from kane.graph.program import operands_first
+from kane.graph.program import has_symbols, operands_first
 from kane.kinematics import vectors as v
 from kane.kinematics.motion import Kinematics, NodeMotion, Shift, Step, partials_of, rates_of
 from kane.kinematics.tree import ROOT, Attached, Node
@@ -157,7 +157,7 @@ def symbolic_bodies(
         refs = []
         for letter, ref in zip(PARAMETERS, carry_out(g, inverse_steps(steps), body).refs(), strict=True):
             full = f"{item.link}.{letter}"
-            if ref < 2 or _has_symbols(g, ref) or not (wanted is None or item.link in wanted or full in wanted):
+            if ref < 2 or has_symbols(g, ref) or not (wanted is None or item.link in wanted or full in wanted):
                 refs.append(ref)
             else:
                 refs.append(g.symbol(full, "parameter"))
@@ -170,19 +170,6 @@ def from_refs(refs: Sequence[Ref]) -> BodyInertia:
     """A body from its ten parameters in the order of PARAMETERS."""
     m, hx, hy, hz, xx, xy, xz, yy, yz, zz = refs
     return BodyInertia(m, (hx, hy, hz), (xx, xy, xz, yy, yz, zz))
-
-
-def _has_symbols(g: Graph, ref: Ref) -> bool:
-    stack, seen = [ref >> 1], set()
-    while stack:
-        node = stack.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if g.op[node] == "sym":
-            return True
-        stack += [a >> 1 for a in g.args[node]]
-    return False
 
 
 def rotor_terms(k: Kinematics) -> list[RotorTerm]:
@@ -268,7 +255,7 @@ def numeric_value(g: Graph, ref: Ref) -> Fraction | float | None:
     exact = g.value_of(ref)
     if exact is not None:
         return exact
-    if _has_symbols(g, ref):
+    if has_symbols(g, ref):
         return None
     from kane.graph.evaluate import evaluate
     from kane.graph.program import build_program

@@ -243,6 +243,11 @@ def needed(graph: Graph, roots: Iterable[Ref]) -> list[int]:
     return order
 
 
+def has_symbols(graph: Graph, ref: Ref) -> bool:
+    """Whether an expression is written with symbols."""
+    return any(graph.op[n] == "sym" for n in needed(graph, [ref]))
+
+
 def operands_first(roots: Iterable[Item], operands: Callable[[Item], Iterable[Item]]) -> list[Item]:
     """Roots and what they need, operands before users, depth first; the last operand given is visited first."""
     seen: set[Item] = set()

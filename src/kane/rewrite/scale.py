@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from itertools import islice
 from typing import NamedTuple
 
 from kane.graph.arena import STATE, Graph, Ref
 from kane.graph.evaluate import rebuild
-from kane.graph.program import Program, build_program, needed
+from kane.graph.program import Program, build_program, has_symbols, needed
 from kane.graph.transplant import copy_node
 
 WISHES = 4  # units tried in each region
@@ -199,8 +200,11 @@ class Scaled:
         return build_program(fresh, self.program.name, self.program.inputs, arrays)
 
 
-def rescale(program: Program) -> Program:
-    """The program in better units, where there are any; the same functions."""
+def rescale(program: Program, by_parameters: bool = True) -> Program:
+    """The program in better units, where there are any; the same functions.
+
+    by_parameters: units may depend on run-time parameters, which then must not make them zero.
+    """
     if any(item.quaternions for item in program.inputs):
         return program
     work = Scaled(program)
@@ -210,7 +214,8 @@ def rescale(program: Program) -> Program:
         improved = False
         for powers in regions:
             wishes = Counter(unit for node in work.order if work.free(node) for unit in work.needs(node, powers))
-            for unit, _ in wishes.most_common(WISHES):
+            fit = (u for u, _ in wishes.most_common() if by_parameters or not has_symbols(work.graph, u))
+            for unit in islice(fit, WISHES):
                 improved |= _measure(work, powers, unit)
     if work.cost == start:
         return program

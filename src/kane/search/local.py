@@ -141,7 +141,9 @@ class LocalSearch:
         found = self._rounds(found, graph, outputs, selection, steps, self.budget.rounds - fewer)
         units = self.budget.units if len(selection.way) <= MIDDLE else 1
         for _ in range(units if len(selection.way) <= self.budget.recursion else 0):
-            measured = found.better(self.task, UNITS, rescale(found.program))
+            measured = found.better(
+                self.task, UNITS, rescale(found.program, by_parameters=isinstance(self.parameters, str))
+            )
             graph = Alternatives()
             outputs = load(measured.program, graph)
             selection = Selection(graph, [ref for refs in outputs for ref in refs], {})

@@ -74,7 +74,8 @@ def optimise(
 
     effort: "low" tries the places of the links' origins only; "normal" all passes; "high" more of each. Raises
     InputError for another effort and what derive_task raises.  What cannot be searched comes back as derived, with a
-    note.
+    note.  Parameters that are named one by one may be zero at run time; with "symbolic" a program of "normal" and
+    "high" may divide by parameters, as published counts do, which then must not be zero.
     """
     check_effort(effort)
     derived = derive_task(mechanism, task, frame, parameters, external)
