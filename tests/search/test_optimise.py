@@ -13,7 +13,7 @@ import pytest
 
 from kane.errors import InputError, UnknownNameError
 from kane.graph.arena import Graph
-from kane.graph.evaluate import equal, evaluate
+from kane.graph.evaluate import equal, evaluate, random_inputs
 from kane.graph.program import Input, build_program
 from kane.mechanism.constraints import Holonomic
 from kane.mechanism.formula import Formula
@@ -124,3 +124,23 @@ def test_parameters_named_one_by_one_may_be_zero() -> None:
             given["p"][:, list(zeros)] = 0.0
             (a,), (b,) = (evaluate(p, given).values() for p in (found.program, found.unsearched))
             assert np.isfinite(a).all() and np.allclose(a, b, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("task", ["inverse_dynamics", "forward_dynamics", "mass_matrix", "forward_dynamics_derivatives"])
+@pytest.mark.parametrize("name", ["puma560", "stanford"])
+def test_a_turn_that_nothing_depends_on_is_not_computed(name: str, task: str) -> None:
+    """The last links are round about their axis: no number for q6 leaves every output as it is."""
+    found = optimise(bundled(name), task, effort="low").program
+    given = random_inputs(found, 3)
+    wanted = evaluate(found, given)
+    given["q"][:, 5] = np.nan
+    for key, value in evaluate(found, given).items():
+        assert np.array_equal(value, wanted[key])
+
+
+def test_a_turn_that_matters_is_kept() -> None:
+    found = optimise(bundled("rx90"), "inverse_dynamics", effort="low").program
+    given = random_inputs(found, 1)
+    before = evaluate(found, given)["tau"]
+    given["q"][:, 5] += 0.5
+    assert np.abs(evaluate(found, given)["tau"] - before).max() > 1e-6

@@ -31,6 +31,7 @@ UNITS = "units in which constants are 1"
 OTHERS = "sums and products of other values"
 SMALL, MIDDLE = 300, 700  # operations up to which several formulations are searched, and two compared closely
 FINALISTS = 3
+TWICE = 440  # operations up to which units are looked for again after a local search with the first
 GLANCE = 6000  # steps of local search that show what a formulation is worth
 
 
@@ -139,7 +140,7 @@ class LocalSearch:
         found = found.better(self.task, "all forms side by side", written(graph, found.program, outputs, selection.way))
         fewer = (len(selection.way) > self.budget.largest // 2) + (len(selection.way) > self.budget.recursion)
         found = self._rounds(found, graph, outputs, selection, steps, self.budget.rounds - fewer)
-        units = self.budget.units if len(selection.way) <= MIDDLE else 1
+        units = self.budget.units if len(selection.way) <= TWICE else 1
         for _ in range(units if len(selection.way) <= self.budget.recursion else 0):
             measured = found.better(
                 self.task, UNITS, rescale(found.program, by_parameters=isinstance(self.parameters, str))

@@ -20,6 +20,7 @@ from kane.graph.arena import Ref
 from kane.graph.evaluate import equal
 from kane.graph.program import Program
 from kane.mechanism.model import Mechanism
+from kane.rewrite.idle import without_idle
 from kane.search.agree import agree
 from kane.search.formulation import Formulation, Price, descend, formulated, options, pricing, quick, wander
 from kane.search.local import Budget, Found, LocalSearch, Saved
@@ -52,6 +53,7 @@ BUDGETS: dict[str, Budget] = {
 
 BRIEF = 40  # motions up to which low effort tries formulations
 PLACES = "origins, base parameters, forms of inertia forces"  # steps of the trail
+IDLE = "coordinates without effect"
 SUMS = "speeds: rates summed over parallel axes"
 LONG = 500  # weight from which, up to twice that, one annealing more pays
 KEPT, SPACED = 3, 5  # formulations taken of each annealing, and how far apart in its list
@@ -84,6 +86,7 @@ def optimise(
         return replace(start, note=f"{mechanism.name} has constraints: {task} is shown as derived, not searched.")
     try:
         found = _Search(mechanism, task, parameters, BUDGETS[effort], seed).run(derived.program, external)
+        found = found.better(task, IDLE, without_idle(found.program))
     except (KaneError, ZeroDivisionError) as error:
         return replace(start, note=f"{task} is shown as derived: the search stopped at: {error}")
     if not found.trail or not equal(found.program, derived.program, PROOFS[effort]):
