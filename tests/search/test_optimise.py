@@ -126,7 +126,10 @@ def test_parameters_named_one_by_one_may_be_zero() -> None:
             assert np.isfinite(a).all() and np.allclose(a, b, rtol=1e-11, atol=1e-11)
 
 
-@pytest.mark.parametrize("task", ["inverse_dynamics", "forward_dynamics", "mass_matrix", "forward_dynamics_derivatives"])
+TASKS = ["inverse_dynamics", "forward_dynamics", "mass_matrix", "forward_dynamics_derivatives"]
+
+
+@pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("name", ["puma560", "stanford"])
 def test_a_turn_that_nothing_depends_on_is_not_computed(name: str, task: str) -> None:
     """The last links are round about their axis: no number for q6 leaves every output as it is."""
