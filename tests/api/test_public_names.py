@@ -36,3 +36,14 @@ def test_what_a_console_shows_is_one_line() -> None:
     assert repr(equations) == "<Equations of puma560: parameters 'numeric', effort 'low'>"
     assert repr(equations.compile()) == "<Dynamics of puma560, float64>"
     assert "\n" not in repr(kane.explicit(kane.load("two_link")))
+
+
+def test_what_the_tasks_of_a_tree_leave_out_is_said() -> None:
+    s = kane.System("pulled")
+    q = s.coordinates("q")
+    point = s.O.locate_new("P", q * s.N.x)
+    s.particle("bob", point, 1)
+    s.force("pull", point, 3 * s.N.x)
+    equations = kane.derive(s)
+    assert equations.left_out == ("pull",) and "without pull" in repr(equations)
+    assert kane.derive(kane.load("two_link")).left_out == ()

@@ -167,7 +167,15 @@ class Equations:
         self._searched: dict[tuple[str, str | None], Searched] = {}
 
     def __repr__(self) -> str:
-        return f"<Equations of {self.mechanism.name}: parameters {self.parameters!r}, effort {self.effort!r}>"
+        text = f"Equations of {self.mechanism.name}: parameters {self.parameters!r}, effort {self.effort!r}"
+        left = ", ".join(self.left_out)
+        return f"<{text}; without {left} (kane.kane_equations has them)>" if left else f"<{text}>"
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Loads and constraints of the mechanism, by name: the tasks of its tree do not have them."""
+        m = self.mechanism
+        return tuple(str(getattr(item, "name", type(item).__name__)) for item in (*m.loads, *m.constraints))
 
     def derived(self, task: str, frame: str | None = None) -> Derived:
         """The task as derived, with the graph it came from and before any search; derived once.
