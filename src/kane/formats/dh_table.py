@@ -8,14 +8,14 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from kane.errors import FormatError, NumberError
 from kane.formats.dh_cells import UNITS, Row, split_unit
-from kane.formats.source import Source, text_of
+from kane.formats.source import Source, decimal_of, text_of
 from kane.formats.values import exact_decimal
 from kane.mechanism import formula as f
 from kane.mechanism.model import Vector
@@ -123,9 +123,10 @@ def read_table(source: Source, name: str | None = None) -> Table:
     table = Table(file, name or (Path(file).stem if file else "arm"))
     suffix = Path(file).suffix.lower() if file else ""
     if suffix == ".json" or (not suffix and text.lstrip().startswith("{")):
-        _from_mapping(table, _loaded(lambda: json.loads(text, parse_float=Decimal, parse_constant=_no_constant), file))
+        read_json = partial(json.loads, text, parse_float=decimal_of, parse_constant=_no_constant)
+        _from_mapping(table, _loaded(read_json, file))
     elif suffix == ".toml" or (not suffix and re.search(r"^\s*\[\[?\w+\]\]?\s*$", text, re.M)):
-        _from_mapping(table, _loaded(lambda: tomllib.loads(text, parse_float=Decimal), file))
+        _from_mapping(table, _loaded(lambda: tomllib.loads(text, parse_float=decimal_of), file))
     else:
         _from_csv(table, text)
     if not table.rows:

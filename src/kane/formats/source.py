@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
-from kane.errors import FormatError
+from kane.errors import FormatError, NumberError
 
 Source = str | bytes | os.PathLike[str]
 _LARGEST = 100_000_000
@@ -50,3 +51,14 @@ def text_of(source: Source) -> tuple[str, str | None]:
         return data.decode("utf-8-sig"), file
     except UnicodeDecodeError as error:
         raise FormatError(f"The text is not UTF-8 ({error}).", file=file, remedy="Save it as UTF-8.") from None
+
+
+def decimal_of(text: str) -> Decimal:
+    """A float of JSON or TOML as written; NumberError for an exponent beyond what Decimal holds."""
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        shown = text if len(text) < 40 else f"{text[:20]}...{text[-10:]}"
+        raise NumberError(
+            f"{shown!r} has too large an exponent.", value=shown, remedy="Give a number in SI units."
+        ) from None

@@ -18,7 +18,7 @@ from sys import float_info
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from kane.errors import FormatError, NumberError
-from kane.formats.source import Source, text_of
+from kane.formats.source import Source, decimal_of, text_of
 from kane.graph.functions import FUNCTIONS
 from kane.mechanism import basis, constraints, loads, model
 from kane.mechanism import formula as f
@@ -68,7 +68,9 @@ def read_toml(source: Source) -> Mechanism:
     """
     text, file = text_of(source)
     try:
-        data = tomllib.loads(text, parse_float=Decimal)
+        data = tomllib.loads(text, parse_float=decimal_of)
+    except NumberError:
+        raise
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         raise FormatError(f"The TOML does not parse: {error}.", file=file, remedy="Correct it there.") from None
     if data.pop("format", None) != FORMAT:
