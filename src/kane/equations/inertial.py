@@ -13,7 +13,7 @@ from fractions import Fraction
 from kane.graph.arena import Graph, Ref
 from kane.graph.program import has_symbols, operands_first
 from kane.kinematics import vectors as v
-from kane.kinematics.motion import Kinematics, NodeMotion, Shift, Step, partials_of, rates_of
+from kane.kinematics.motion import Kinematics, NodeMotion, Shift, Step, partials_of, rates_of, speeds_of
 from kane.kinematics.tree import ROOT, Attached, Node
 from kane.kinematics.vectors import INDEX, SYM_ZERO, SimpleRotation, Sym, Vec
 from kane.mechanism.joints import joint_type
@@ -206,7 +206,7 @@ def rotor_drive(k: Kinematics, rotor: RotorTerm) -> NodeMotion:
     joint = k.mechanism.joint(rotor.joint)
     value = k.coordinates.values[joint_type(joint).coordinates(joint)[0]]
     rate = (rates_of(g, s, [k.scalar(value)])[0], 0, 0)
-    return NodeMotion((), Shift(v.ZERO), "slide", None, rate, partials_of(g, s, rate))
+    return NodeMotion((), Shift(v.ZERO), "slide", None, rate, dict(partials_of(g, rate, speeds_of(s))))
 
 
 def regroup(k: Kinematics, bodies: Sequence[BodyInertia]) -> list[BodyInertia]:

@@ -7,10 +7,10 @@ needs no term of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from kane.graph.arena import Graph, Ref
+from kane.graph.arena import STATE, Graph, Ref
 from kane.graph.derivative import forward
 from kane.kinematics import vectors as v
 from kane.kinematics.coordinates import Coordinates, Symbols, find_coordinates, make_symbols
@@ -29,6 +29,7 @@ class Shift:
 
 
 Step = Shift | Rotation
+Partials = tuple[tuple[int, Vec], ...]  # index of a speed, partial velocity
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +70,22 @@ class Kinematics:
 
     def steps(self, placement: Placement) -> tuple[Step, ...]:
         """The steps of fixed moves."""
-        return tuple(step for move in placement if (step := self._step(move)) is not None)
-
-    def _step(self, move: Move) -> Step | None:
-        return make_step(self.graph, move, self.scalar, self.symbols)
+        scalar = resolver(self.graph, self.mechanism, self.symbols, self.parameters)
+        return steps_of(self.graph, placement, scalar, self.symbols)
 
 
 def resolver(
     graph: Graph, mechanism: Mechanism, symbols: Symbols, free: Sequence[str]
 ) -> Callable[[Scalar], Ref]:
-    """Scalars in the graph: coordinates, time, parameters that stay symbols (`free`), others by their value."""
+    """Scalars in the graph; names as in `names_of`."""
+    name = names_of(graph, mechanism, symbols, free)
+    return lambda value: f.build(value, graph, name)
+
+
+def names_of(
+    graph: Graph, mechanism: Mechanism, symbols: Symbols, free: Collection[str]
+) -> Callable[[str], Ref]:
+    """Names in the graph: coordinates, time, parameters that stay symbols (`free`), others by their value."""
     values = {p.name: p.value for p in mechanism.parameters}
 
     def name(text: str) -> Ref:
@@ -91,7 +98,12 @@ def resolver(
             return graph.symbol(text, "parameter")
         return graph.number(known)
 
-    return lambda value: f.build(value, graph, name)
+    return name
+
+
+def steps_of(graph: Graph, placement: Placement, scalar: object, symbols: Symbols) -> tuple[Step, ...]:
+    """The steps of fixed moves, without those that do nothing."""
+    return tuple(step for move in placement if (step := make_step(graph, move, scalar, symbols)) is not None)
 
 
 def make_step(graph: Graph, move: Move, scalar: object, symbols: Symbols) -> Step | None:
@@ -168,7 +180,7 @@ def derive_kinematics(mechanism: Mechanism, parameters: Sequence[str] = (), grap
     floating = {names for group, _, _ in coordinates.positions for names in group} if not mechanism.speeds else set()
     motions = []
     for node in tree.nodes:
-        fixed = tuple(s for m in node.fixed if (s := make_step(graph, m, scalar, symbols)) is not None)
+        fixed = steps_of(graph, node.fixed, scalar, symbols)
         motions.append(_motion(graph, symbols, coordinates, node.motion, fixed, scalar, floating))
     return Kinematics(graph, mechanism, coordinates, symbols, tree, tuple(motions), (gx, gy, gz), free)
 
@@ -189,37 +201,57 @@ def _motion(
             assert speeds is not None
             kind, rate = "ball", [s.natural[n] for n in speeds]
         case MatrixTurn():
-            kind, rate = "ball", matrix_spin(g, step, _direction(g, s))
+            kind, rate = "ball", matrix_spin(g, step, rate_direction(g, s))
         case Translate(by):
             kind, rate = "slide", rates_of(g, s, [scalar(x) for x in by])
             own_axes = any(isinstance(x, f.Formula) and not floating.isdisjoint(x.names()) for x in by)
     if step is None:  # a motion that is identically nothing still has a place in the tree
         step = Shift(v.ZERO)
-    return NodeMotion(fixed, step, kind, axis, (rate[0], rate[1], rate[2]), partials_of(g, s, rate), own_axes)
+    vector: Vec = (rate[0], rate[1], rate[2])
+    return NodeMotion(fixed, step, kind, axis, vector, dict(partials_of(g, vector, speeds_of(s))), own_axes)
 
 
 def rates_of(g: Graph, s: Symbols, refs: Sequence[Ref]) -> list[Ref]:
     """Time derivatives of functions of q and t, in q, u, t."""
-    return forward(g, refs, _direction(g, s))
+    return forward(g, refs, rate_direction(g, s))
 
 
-def _direction(g: Graph, s: Symbols) -> dict[Ref, Ref]:
-    direction = {s.by_name[name]: rate for name, rate in s.rates.items()}
-    return direction | {g.symbol("t"): g.one}
+def rate_direction(g: Graph, s: Symbols) -> dict[Ref, Ref]:
+    """The direction of time in the symbols: q -> qdot, t -> 1."""
+    return {s.by_name[name]: rate for name, rate in s.rates.items()} | {g.symbol("t"): g.one}
 
 
-def partials_of(g: Graph, s: Symbols, rate: Sequence[Ref]) -> dict[int, Vec]:
-    """d rate / d u_r for the speeds it depends on: partial (angular) velocities relative to the parent."""
-    result: dict[int, Vec] = {}
-    for r in sorted({r for component in rate for r in speeds_in(g, s, component)}):
-        x, y, z = forward(g, list(rate), {s.u[r]: g.one})
-        result[r] = (x, y, z)
-    return result
+def partials_of(g: Graph, rate: Vec, speeds: dict[int, int]) -> Partials:
+    """d rate / d u_r for the speeds (node -> r) that a rate depends on: its partial velocities."""
+    moving = [k for k in (0, 1, 2) if rate[k] > 1]
+    if not moving:
+        return ()
+    if len(moving) == 1 and rate[moving[0]] >> 1 in speeds:  # one speed along one axis
+        ((k, ref),) = ((k, rate[k]) for k in moving)
+        along = v.unit(k)  # type: ignore[arg-type]
+        return ((speeds[ref >> 1], v.neg(along) if ref & 1 else along),)
+    seen = {ref >> 1 for ref in rate if ref > 1}
+    stack = [node for node in seen if node not in speeds]
+    for node in stack:
+        for a in g.args[node]:
+            if a >> 1 not in seen and g.level[a >> 1] == STATE:
+                seen.add(a >> 1)
+                stack.append(a >> 1)
+    result = []
+    for r, node in sorted((speeds[node], node) for node in seen if node in speeds):
+        x, y, z = forward(g, rate, {2 * node: g.one})
+        result.append((r, (x, y, z)))
+    return tuple(result)
+
+
+def speeds_of(s: Symbols) -> dict[int, int]:
+    """Node of each generalized speed -> its index."""
+    return {u >> 1: r for r, u in enumerate(s.u)}
 
 
 def speeds_in(g: Graph, s: Symbols, ref: Ref) -> set[int]:
     """Indices of the speeds that an expression depends on."""
-    place = {u >> 1: r for r, u in enumerate(s.u)}
+    place = speeds_of(s)
     found: set[int] = set()
     seen: set[int] = set()
     stack = [ref >> 1]
@@ -331,7 +363,7 @@ def rate_derivative(k: Kinematics, m: NodeMotion, u: Sequence[Ref], udot: Sequen
     if m.own_axes:  # d/dt (R v) = R (vdot + w x v): the first part is `linear`, R (w x v) the second
         return v.add(g, linear, _own_axes_term(k, m, u))
     fixed = tuple(s.u) == tuple(u)
-    drift = forward(g, list(m.rate), _direction(g, s))
+    drift = forward(g, list(m.rate), rate_direction(g, s))
     if not any(d > 1 for d in drift):
         return linear
     if not fixed:

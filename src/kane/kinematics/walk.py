@@ -13,14 +13,12 @@ from kane.graph.arena import STATE, Graph, Ref
 from kane.graph.derivative import forward
 from kane.kinematics import vectors as v
 from kane.kinematics.coordinates import Symbols
-from kane.kinematics.motion import make_step, matrix_spin
+from kane.kinematics.motion import Partials, make_step, matrix_spin, names_of, partials_of, rate_direction, speeds_of
 from kane.kinematics.vectors import MatrixRotation, Rotation, SimpleRotation, Sym, Vec
 from kane.mechanism.formula import ZERO as NOTHING
 from kane.mechanism.formula import Formula, Scalar
 from kane.mechanism.model import ZERO as NOWHERE
 from kane.mechanism.model import Axis, Inertia, MatrixTurn, Mechanism, Move, QuaternionTurn, Translate, Turn
-
-Partials = tuple[tuple[int, Vec], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +69,15 @@ class Walk:
     """The arena of a walk: axes and stations made so far."""
 
     def __init__(self, graph: Graph, mechanism: Mechanism, symbols: Symbols, free: tuple[str, ...], root: str) -> None:
-        self.g, self.symbols, self._free = graph, symbols, frozenset(free)
+        self.g, self.symbols = graph, symbols
         self.axes = [Axes(root, -1, None, None, 0, v.ZERO, v.ZERO)]
         self.stations = [Station(-1, 0, 0, v.ZERO, v.ZERO)]
         self.direction = rate_direction(graph, symbols)
         self._turns: dict[tuple[object, ...], int] = {}
         self._known: dict[tuple[object, ...], int] = {}
-        self._speeds = {u >> 1: r for r, u in enumerate(symbols.u)}
+        self._speeds = speeds_of(symbols)
         self._names = dict(symbols.by_name)
-        self._values = {p.name: p.value for p in mechanism.parameters}
+        self._resolve = names_of(graph, mechanism, symbols, frozenset(free))
 
     def scalar(self, value: Scalar) -> Ref:
         """The reference of a scalar of the description."""
@@ -90,17 +88,9 @@ class Walk:
         return value.build(self.g, self._name)
 
     def _name(self, text: str) -> Ref:
-        """A coordinate, time, or a parameter: a symbol where it is free or has no value."""
         known = self._names.get(text)
         if known is None:
-            value = self._values.get(text)
-            if text == "t":
-                known = self.g.symbol("t")
-            elif value is None or text in self._free:
-                known = self.g.symbol(text, "parameter")
-            else:
-                known = self.g.number(value)
-            self._names[text] = known
+            known = self._names[text] = self._resolve(text)
         return known
 
     def moves(self, station: int, moves: Sequence[Move], name: str, following: frozenset[int] = frozenset()) -> int:
@@ -195,29 +185,6 @@ class Walk:
         return self._turns[key]
 
 
-def partials_of(g: Graph, rate: Vec, speeds: dict[int, int]) -> Partials:
-    """d rate / d u_r for the speeds (node -> r) that a rate depends on: its partial velocities."""
-    moving = [k for k in (0, 1, 2) if rate[k] > 1]
-    if not moving:
-        return ()
-    if len(moving) == 1 and rate[moving[0]] >> 1 in speeds:  # one speed along one axis
-        ((k, ref),) = ((k, rate[k]) for k in moving)
-        along = v.unit(k)  # type: ignore[arg-type]
-        return ((speeds[ref >> 1], v.neg(along) if ref & 1 else along),)
-    seen = {ref >> 1 for ref in rate if ref > 1}
-    stack = [node for node in seen if node not in speeds]
-    for node in stack:
-        for a in g.args[node]:
-            if a >> 1 not in seen and g.level[a >> 1] == STATE:
-                seen.add(a >> 1)
-                stack.append(a >> 1)
-    result = []
-    for r, node in sorted((speeds[node], node) for node in seen if node in speeds):
-        x, y, z = forward(g, rate, {2 * node: g.one})
-        result.append((r, (x, y, z)))
-    return tuple(result)
-
-
 def first_turns(moves: Sequence[Move], following: frozenset[int] = frozenset()) -> frozenset[int]:
     """The axis of the first simple turn among moves, or what follows them; empty for a quaternion."""
     for move in moves:
@@ -265,8 +232,3 @@ def _chain(axes: Sequence[Axes], k: int) -> list[int]:
     while axes[chain[-1]].base >= 0:
         chain.append(axes[chain[-1]].base)
     return chain
-
-
-def rate_direction(g: Graph, s: Symbols) -> dict[Ref, Ref]:
-    """The direction of time in the symbols: q -> qdot, t -> 1."""
-    return {s.by_name[name]: rate for name, rate in s.rates.items()} | {g.symbol("t"): g.one}
