@@ -16,10 +16,11 @@ from kane.kinematics import vectors as v
 from kane.kinematics.motion import Kinematics, NodeMotion, Shift, Step, partials_of, rates_of, speeds_of
 from kane.kinematics.tree import ROOT, Attached, Node
 from kane.kinematics.vectors import INDEX, SYM_ZERO, SimpleRotation, Sym, Vec
+from kane.mechanism.given import INERTIAL
 from kane.mechanism.joints import joint_type
 from kane.mechanism.model import Inertia
 
-PARAMETERS = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
+PARAMETERS = INERTIAL
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,7 +166,7 @@ class Graph:
             return known
         if p == NUMBER:
             return self._number(self._value(a) + self._value(b), residue)
-        if (prime - x if a & 1 else x) > (prime - y if b & 1 else y):
+        if self.residue[a >> 1] > self.residue[b >> 1]:
             a, b = b, a
         if a & 1:
             if b & 1:
@@ -380,15 +380,12 @@ class Graph:
         return self._uninterpreted(name, args)
 
     def _uninterpreted(self, op: str, args: tuple[Ref, ...]) -> Ref:
-        residue = self.field.hash(op, *(self._signed_residue(a) for a in args))
+        residue = self.field.hash(op, *(self._signed[a] for a in args))
         level = max(CONSTANT, *(self.level[a >> 1] for a in args))
         known = self._find(residue, level)
         return known if known is not None else self._new(op, args, level, residue)
 
     # the table
-
-    def _signed_residue(self, a: Ref) -> int:
-        return self._prime - self.residue[a >> 1] if a & 1 else self.residue[a >> 1]
 
     def _value(self, a: Ref) -> Fraction:
         return -self.numbers[a >> 1] if a & 1 else self.numbers[a >> 1]

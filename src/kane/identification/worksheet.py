@@ -46,6 +46,7 @@ import numpy as np
 
 from kane.equations.base_parameters import full_values
 from kane.equations.derive import derive_task
+from kane.equations.inertial import PARAMETERS
 from kane.equations.system import System, derive_system
 from kane.equations.tasks.regressors import parameter_columns
 from kane.errors import FormatError, KaneError, UnknownNameError
@@ -94,11 +95,10 @@ class Measurements:
 
     def parameters(self) -> dict[str, Quantity]:
         """The linear parameters "link.m", "link.hx", ... "joint.Im" with their errors: tolerances for certificates."""
-        names = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
         found = {
             f"{link}.{n}": q
             for link, body in self.bodies.items()
-            for n, q in zip(names, first_and_second(body), strict=True)
+            for n, q in zip(PARAMETERS, first_and_second(body), strict=True)
         }
         return found | {f"{joint}.Im": drive for joint, drive in self.drives.items()}
 

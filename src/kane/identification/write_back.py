@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kane.equations.inertial import head
+from kane.equations.inertial import PARAMETERS, head
 from kane.equations.system import derive_system
 from kane.errors import InputError, UnsupportedError
 from kane.formats.toml import write_toml
@@ -41,7 +41,7 @@ def with_parameters(model: TorqueModel, found: Consistent) -> Mechanism:
     for node in system.k.tree.nodes:
         if node.links:
             name = head(system.k, node).link
-            ten = np.array([full[f"{name}.{p}"] for p in _NAMES])
+            ten = np.array([full[f"{name}.{p}"] for p in PARAMETERS])
             mechanism = _with_body(mechanism, name, [a.link for a in node.links], ten, notes)
     for joint in mechanism.joints:
         if f"{joint.name}.Im" in full or f"{joint.name}.J" in full:
@@ -68,8 +68,6 @@ def with_parameters(model: TorqueModel, found: Consistent) -> Mechanism:
     report = mechanism.report
     return replace(mechanism, report=ImportReport(report.file, report.format, (*report.notes, *notes)))
 
-
-_NAMES = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 
 
 def decimal(value: float) -> Fraction:

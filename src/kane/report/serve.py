@@ -21,6 +21,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from kane.errors import InputError, KaneError, NumberError, UnknownNameError
 from kane.mechanism import formula as f
+from kane.mechanism.edit import with_parameters
 from kane.mechanism.model import Mechanism
 from kane.report.build import TITLES, Given, Options, build_report
 from kane.report.page import Live, Page
@@ -144,8 +145,7 @@ def with_values(mechanism: Mechanism, changes: Mapping[str, Fraction]) -> Mechan
         if name not in known:
             raise UnknownNameError(f"There is no parameter {name!r}; there are: {', '.join(known)}.", name=name)
     if mechanism.parameters:
-        new = tuple(replace(p, value=changes.get(p.name, p.value)) for p in mechanism.parameters)
-        return replace(mechanism, parameters=new)
+        return with_parameters(mechanism, changes)
     for name, value in changes.items():
         link = mechanism.link(name.removeprefix("mass of "))
         assert link.inertia is not None

@@ -61,15 +61,10 @@ class Interchange:
 
     def own_positions(self, positions: npt.ArrayLike) -> Array:
         """Our q of the library's positions; those of followers are not looked at."""
-        given = _rows(positions, sum(self._sizes(joint)[0] for joint in self.joints))
-        q = np.zeros((*given.shape[:-1], len(self.coordinates.names)))
-        start = 0
-        for joint in self.joints:
-            size = self._sizes(joint)[0]
-            part = given[..., start : start + size]
-            start += size
-            if joint.mimic is None:
-                q[..., self._places(joint)] = self._own(joint, part)
+        batch, parts = self._parts(positions, 0)
+        q = np.zeros((*batch, len(self.coordinates.names)))
+        for joint, part in parts:
+            q[..., self._places(joint)] = self._own(joint, part)
         return q
 
     def own_velocities(self, positions: npt.ArrayLike, velocities: npt.ArrayLike) -> Array:
@@ -81,16 +76,19 @@ class Interchange:
         return self._back(self.own_positions(positions), forces)
 
     def _back(self, q: Array, values: npt.ArrayLike) -> Array:
-        given = _rows(values, sum(self._sizes(joint)[1] for joint in self.joints))
-        u = np.zeros((*given.shape[:-1], len(self.coordinates.speeds)))
-        start = 0
-        for joint in self.joints:
-            size = self._sizes(joint)[1]
-            part = given[..., start : start + size]
-            start += size
-            if joint.mimic is None:
-                u[..., self._speeds(joint)] = self._turned(joint, q, part, back=True)
+        batch, parts = self._parts(values, 1)
+        u = np.zeros((*batch, len(self.coordinates.speeds)))
+        for joint, part in parts:
+            u[..., self._speeds(joint)] = self._turned(joint, q, part, back=True)
         return u
+
+    def _parts(self, values: npt.ArrayLike, which: int) -> tuple[tuple[int, ...], list[tuple[Joint, Array]]]:
+        """Batch axes of the library's positions (which 0) or velocities (1), and each joint's part but followers'."""
+        sizes = [self._sizes(joint)[which] for joint in self.joints]
+        given = _rows(values, sum(sizes))
+        parts = np.split(given, np.cumsum(sizes)[:-1].astype(int), axis=-1)
+        pairs = zip(self.joints, parts, strict=False)  # no joints leave one empty part
+        return given.shape[:-1], [(joint, part) for joint, part in pairs if joint.mimic is None]
 
     def _places(self, joint: Joint) -> list[int]:
         return [self.coordinates.names.index(name) for name in joint_type(joint).coordinates(joint)]
