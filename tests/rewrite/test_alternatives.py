@@ -18,6 +18,7 @@ from kane.rewrite.sums import regroup_sums
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from random_expressions import NAMES, build
+from written_expressions import from_text
 
 
 def program_of(g: Graph, names: tuple[str, ...], outputs: list[int]) -> Program:
@@ -69,23 +70,8 @@ def test_same_way_twice_is_kept_once() -> None:
 )
 def test_small_expressions_reach_their_least(text: str, least: int) -> None:
     g = Graph()
-
-    class Ref:
-        def __init__(self, ref: int) -> None:
-            self.ref = ref
-
-        def __add__(self, other: Ref) -> Ref:
-            return Ref(g.add(self.ref, other.ref))
-
-        def __sub__(self, other: Ref) -> Ref:
-            return Ref(g.sub(self.ref, other.ref))
-
-        def __mul__(self, other: Ref) -> Ref:
-            return Ref(g.mul(self.ref, other.ref))
-
     names = tuple("abcdxy")
-    value = eval(text, {n: Ref(g.symbol(n)) for n in names})
-    program = program_of(g, names, [value.ref])
+    program = program_of(g, names, [from_text(g, text, names)])
     found = searched(program)
     assert equal(found, program)
     assert found.counts.total <= least

@@ -16,6 +16,7 @@ from kane.rewrite.select import Selection, anneal
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from random_expressions import NAMES, build
+from written_expressions import from_text
 
 
 def ways_of(g: Alternatives, ref: int) -> set[tuple[str, frozenset[int]]]:
@@ -34,26 +35,11 @@ def ways_of(g: Alternatives, ref: int) -> set[tuple[str, frozenset[int]]]:
 )
 def test_each_rule(text: str, other: tuple[str, str, str]) -> None:
     g = Alternatives()
-
-    class Ref:
-        def __init__(self, ref: int) -> None:
-            self.ref = ref
-
-        def __add__(self, other: Ref) -> Ref:
-            return Ref(g.add(self.ref, other.ref))
-
-        def __sub__(self, other: Ref) -> Ref:
-            return Ref(g.sub(self.ref, other.ref))
-
-        def __mul__(self, other: Ref) -> Ref:
-            return Ref(g.mul(self.ref, other.ref))
-
-    names = {n: Ref(g.symbol(n)) for n in NAMES}
-    value = eval(text, dict(names)).ref
+    value = from_text(g, text, NAMES)
     selection = Selection(g, [value], {})
     assert ask_by_rules(g, selection.way) > 0
     op, *parts = other
-    wanted = frozenset(eval(part, dict(names)).ref >> 1 for part in parts)
+    wanted = frozenset(from_text(g, part, NAMES) >> 1 for part in parts)
     assert (op, wanted) in ways_of(g, value)
 
 

@@ -15,6 +15,7 @@ from kane.rewrite.scale import Scaled, rescale, units
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from random_expressions import NAMES, build
+from written_expressions import from_text
 
 PARAMETERS = ("c", "d", "m")
 STATE = ("q", "s", "u", "x", "y", "z")
@@ -23,22 +24,7 @@ STATE = ("q", "s", "u", "x", "y", "z")
 def program_of(text: list[str]) -> Program:
     """Outputs from Python expressions in PARAMETERS and STATE."""
     g = Graph()
-
-    class Ref:
-        def __init__(self, ref: int) -> None:
-            self.ref = ref
-
-        def __add__(self, other: Ref) -> Ref:
-            return Ref(g.add(self.ref, other.ref))
-
-        def __sub__(self, other: Ref) -> Ref:
-            return Ref(g.sub(self.ref, other.ref))
-
-        def __mul__(self, other: Ref) -> Ref:
-            return Ref(g.mul(self.ref, other.ref))
-
-    names = {n: Ref(g.symbol(n, "parameter")) for n in PARAMETERS} | {n: Ref(g.symbol(n)) for n in STATE}
-    outputs = [eval(line, dict(names)).ref for line in text]
+    outputs = [from_text(g, line, STATE, PARAMETERS) for line in text]
     inputs = [Input("v", STATE), Input("p", PARAMETERS, "parameter")]
     return build_program(g, "t", inputs, [("o", (len(outputs),), outputs)])
 
