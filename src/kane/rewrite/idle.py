@@ -43,8 +43,10 @@ def without_idle(program: Program) -> Program:
 
 
 def _candidates(program: Program) -> list[str]:
-    """Symbols that are mentioned and whose change leaves all outputs at one random state as they are."""
-    mentioned = {payload for op, _, payload, _ in program.values if op == "input"}
+    """Symbols that an operation or output takes and whose change leaves all outputs at one random state as they are."""
+    used = {r >> 1 for value in program.values for r in value.args}
+    used |= {r >> 1 for out in program.outputs for r in out.refs}
+    mentioned = {program.values[index].payload for index in used if program.values[index].op == "input"}
     places = [
         (item.name, place, label)
         for k, item in enumerate(program.inputs)
