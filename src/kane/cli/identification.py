@@ -65,13 +65,15 @@ def identify(  # noqa: PLR0913
 
 @app.command
 def excite(  # noqa: PLR0913
-    robot: str, *, period: float = 20.0, harmonics: int = 15, friction: Literal["given", "all", "none"] = "all",
+    robot: str, *, period: float = 20.0, harmonics: int | None = None,
+    friction: Literal["given", "all", "none"] = "all",
     objective: Literal["condition", "information"] = "condition", velocity: str = "", acceleration: str = "",
     box: list[str] | None = None, rate: float = 100.0, out: Path | None = None, plot: Path | None = None,
     overwrite: bool = False, rounds: int = 800, loading: Loading = DEFAULTS,
 ) -> int:  # fmt: skip
     """A motion to record: a Fourier series within all limits whose regressor has the least condition number.
 
+    --harmonics: of the series; by default what the limits on speed and acceleration ask for, 20 to 32.
     --velocity and --acceleration ("1.5" or one number a joint) replace limits; --box "link:x0,y0,z0,x1,y1,z1" keeps a
     link's origin in a box; --out writes t, q, qd, qdd as CSV at --rate Hz, --plot an SVG drawing.
     """

@@ -33,6 +33,9 @@ TRIED = 5  # of the best random motions are improved; the best of these to the e
 PENALTY = 10.0
 SOFT = 0.05  # of the lowest speed that limits leave: where Coulomb friction is linear during the search
 SAMPLES = 10  # of a trial motion, a period of the fastest harmonic; 80 at least
+HARMONICS = (20, 32)  # chosen between these
+COARSE = 4  # the search begins with one harmonic in so many
+FEWEST = 5  # harmonics to begin with
 DENSE = 100  # points of the last checks a period of the fastest harmonic
 MARGIN = 0.97  # of torque limits, aimed at in the search
 STEP = 1e-6  # of the differences that take boxes to coordinates
@@ -49,7 +52,8 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """How hard to look: motions to begin with, rounds of improvement (L-BFGS), seed of all random motions."""
+    """How hard to look: motions to begin with, rounds of improvement (L-BFGS) first with few harmonics, then as many
+    with all, seed of all random motions."""
 
     starts: int = 40
     rounds: int = 800
@@ -192,40 +196,60 @@ def frame_positions(model: TorqueModel, frames: Sequence[str]) -> Callable[[Arra
 
 
 def exciting_motion(
-    model: TorqueModel, series: tuple[float, int] = (20.0, 15), objective: Objective = "condition",
+    model: TorqueModel, series: tuple[float, int | None] = (20.0, None), objective: Objective = "condition",
     boxes: Sequence[Box] = (), limits: MotionLimits | None = None, rest: bool = True, search: Search = Search(),
 ) -> Excitation:  # fmt: skip
     """A periodic motion whose regressor has the least condition number, or the most information.
 
-    series: period (s) and number of harmonics.  limits: of the description by default (motion_limits); boxes: of the
-    workspace. rest: the period starts and ends at rest.  Torques are those of the description's parameters.
-    Deterministic for a seed. Raises ConvergenceError when even the smallest motion breaks torque limits or boxes,
-    InputError for a series that leaves no motion.
+    series: period (s) and number of harmonics (None: natural_harmonics).  limits: of the description by default
+    (motion_limits); boxes: of the workspace. rest: the period starts and ends at rest.  Torques are those of the
+    description's parameters.  Deterministic for a seed. Raises ConvergenceError when even the smallest motion breaks
+    torque limits or boxes, InputError for a series that leaves no motion.
     """
-    period, harmonics = series
+    from threadpoolctl import threadpool_limits
+
+    limits = limits or motion_limits(model)
+    period, given = series
+    harmonics = natural_harmonics(period, limits) if given is None else given
     if not period > 0 or harmonics < (2 if rest else 1):
         raise InputError(
             f"A period of {period:.6g} s with {harmonics} harmonics holds no motion.", name="series", value=series,
             remedy="Give a positive period and two harmonics at least (one with rest=False).",
         )  # fmt: skip
-    limits = limits or motion_limits(model)
     positions = frame_positions(model, [b.frame for b in boxes]) if boxes else None
     x = np.nan_to_num(model.prior)
     exact = model
     model = replace(model, width=max(model.width, SOFT * _slowest(limits)))  # a step of friction would stop the search
-    trial = trials(model.joints, limits, series, rest, max(80, SAMPLES * harmonics))
-    design = _Design(model, trial, objective, tuple(boxes), positions, x, reverse_regressor(model))
+    steps = sorted({min(harmonics, max(FEWEST, harmonics // COARSE)), harmonics})
+    stages = [trials(model.joints, limits, (period, H), rest, max(80, SAMPLES * H)) for H in steps]
+    design = _Design(model, stages[-1], objective, tuple(boxes), positions, x, reverse_regressor(model))
     rng = np.random.default_rng(search.seed)
-    plain = [trial.motion(even_variables(model.nv, harmonics, rng)) for _ in range(RANDOM)]
-    random = _random_conditions(replace(design, model=exact), plain)
-    starts = [falling_variables(model.nv, harmonics, rng) for _ in range(max(1, search.starts))]
-    judged = [design.judged(trial.motion(p)) for p in starts]
-    costs = [(np.log(c) if objective == "condition" else -i) + PENALTY * over for c, i, over in judged]
-    best = [starts[i] for i in np.argsort(costs)[:TRIED]]
-    p, used = _improved(design, best, search.rounds)
-    motion, margins = _kept(design, trial.motion(p))
-    condition, information = replace(design, model=exact).final(motion)
-    return Excitation(motion, condition, random, information, margins, used + len(starts))
+    plain = [design.trials.motion(even_variables(model.nv, harmonics, rng)) for _ in range(RANDOM)]
+    with threadpool_limits(1):  # matrices are small: threads make it slower, and sums depend on their number
+        random = _random_conditions(replace(design, model=exact), plain)
+        p, used = _searched(design, stages, search, rng)
+        motion, margins = _kept(design, design.trials.motion(p))
+        condition, information = replace(design, model=exact).final(motion)
+    return Excitation(motion, condition, random, information, margins, used)
+
+
+def _searched(design: _Design, stages: Sequence[Trials], search: Search, rng: Any) -> tuple[Array, int]:
+    """The best variables, from series of few harmonics to those of all, and how many motions were judged."""
+    first = replace(design, trials=stages[0])
+    starts = [falling_variables(design.model.nv, stages[0].harmonics, rng) for _ in range(max(1, search.starts))]
+    judged = [first.judged(stages[0].motion(p)) for p in starts]
+    costs = [(np.log(c) if design.objective == "condition" else -i) + PENALTY * over for c, i, over in judged]
+    best, used = [starts[i] for i in np.argsort(costs)[:TRIED]], len(starts)
+    for stage in stages:
+        p, more = _improved(replace(design, trials=stage), [stage.widened(p) for p in best], search.rounds)
+        best, used = [p], used + more
+    return best[0], used
+
+
+def natural_harmonics(period: float, limits: MotionLimits) -> int:
+    """Enough for each joint to reach its largest speed and acceleration at once, w = a / v: 20 at least, 32 at most."""
+    fastest = float((limits.acceleration / limits.velocity).max())
+    return int(np.clip(np.ceil(fastest * period / (2.0 * np.pi)), *HARMONICS))
 
 
 def _random_conditions(design: _Design, motions: Sequence[FourierMotion]) -> tuple[float, ...]:
@@ -268,13 +292,17 @@ def reverse_regressor(model: TorqueModel) -> Callable[..., tuple[Array, Array, A
 
 
 def _improved(design: _Design, starts: Sequence[Array], rounds: int) -> tuple[Array, int]:
-    """The best variables: a tenth of the rounds for each start, the rest for the best at every sharpness."""
+    """The best variables that rounds of L-BFGS, shared among the starts and the sharpnesses, lead to."""
     from scipy.optimize import minimize
 
     used = 0
+    powers = POWERS if design.objective == "condition" else POWERS[:1]
+    share = rounds // (len(starts) * len(powers))
+    if rounds < 1:
+        return starts[0], 0
 
     def descend(p: Array, power: float, count: int) -> tuple[float, Array]:
-        """Rounds of L-BFGS, begun again where it stops at an edge of the limits."""
+        """Rounds, begun again where they stop at an edge of the limits."""
         nonlocal used
         sharper = replace(design, power=power)
         cost = np.inf
@@ -288,16 +316,12 @@ def _improved(design: _Design, starts: Sequence[Array], rounds: int) -> tuple[Ar
                 break
         return cost, p
 
-    if rounds < 1:
-        return starts[0], 0
-    share = max(1, rounds // 10)
-    tried = [descend(p, POWERS[0], share) for p in starts]
-    p = min(tried, key=lambda item: item[0])[1]
-    powers = POWERS if design.objective == "condition" else POWERS[:1]
-    left = max(1, (rounds - share * len(starts)) // len(powers))
-    for power in powers:
-        p = descend(p, power, left)[1]
-    return p, used
+    ends = []
+    for p in starts:
+        for power in powers:
+            cost, p = descend(p, power, max(1, share))
+        ends.append((cost, p))
+    return min(ends, key=lambda end: end[0])[1], used
 
 
 def _kept(design: _Design, motion: FourierMotion) -> tuple[FourierMotion, dict[str, float]]:

@@ -52,6 +52,13 @@ class Trials:
         halves = shape.reshape(len(self.joints), 2, self.harmonics)
         return within(self.limits, self.period, halves, place, fill, self.joints)
 
+    def widened(self, p: Array) -> Array:
+        """The variables of a series of fewer harmonics, as variables of this one."""
+        n = len(self.joints)
+        shape = p[: -2 * n].reshape(n, 2, -1)
+        more = np.zeros((n, 2, self.harmonics - shape.shape[2]))
+        return np.concatenate([np.concatenate([shape, more], axis=2).ravel(), p[-2 * n :]])
+
     def states(self, motion: FourierMotion) -> tuple[Array, Array, Array]:
         """q, qd, qdd (samples, n) of a motion at the trial times."""
         coefficients = np.hstack([motion.sine, motion.cosine]).T
