@@ -6,6 +6,9 @@ Both come from the same text with another type, so that they agree to the last b
     in0, in1, ...           input arrays; in vector form each with the distance of its elements in bytes
     out0, out1, ...         output arrays, likewise
 
+Numbers are literals; vector functions for processors that broadcast nothing inside an operation read them from a table
+of whole vectors, which is an operand of the operation where a broadcast is an instruction more.
+
 Values that one block hands to another, and the results of sines and cosines, are in a frame on the stack.
 """
 
@@ -20,6 +23,7 @@ from kane.native.sincos import far_function, sincos_function
 from kane.native.text import Type
 
 TRIG = ("sin", "cos")
+TABLE = 32  # bytes of the longest vectors without broadcasts inside operations (AVX2; AVX-512 has them)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,22 @@ class _Frame:
         return start
 
 
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    """A table of vectors, each of one number in all lanes."""
+
+    t: Type
+    places: dict[str, int] = field(default_factory=dict)
+
+    def place(self, value: float) -> int:
+        """The offset (bytes) of a number's vector."""
+        return self.places.setdefault(self.t.literal(value), len(self.places)) * self.t.bytes
+
+    def text(self) -> str:
+        rows = ", ".join(f"{self.t.name} {literal}" for literal in self.places)
+        return f"@numbers = internal constant [{len(self.places)} x {self.t.name}] [{rows}], align 64\n!1 = !{{}}\n"
+
+
 def state_functions(program: Program, constants: Constants, t: Type, trig: Type, name: str) -> str:
     """IR of `@name`: the state section for scalars (t.lanes = 1) or vectors; trig: the type of its sine passes."""
     crossing = _Frame(t.bytes)
@@ -67,8 +87,9 @@ def state_functions(program: Program, constants: Constants, t: Type, trig: Type,
     texts, calls = [], []
     signature = _signature(program, t)
     last = _last_blocks(program)
+    table = _Numbers(t) if 1 < t.lanes and t.bytes <= TABLE else None
     for number, (start, stop) in enumerate(blocks):
-        writer = _Writer(program, constants, t, trig, crossing, outputs=_stores(program, start, stop, number == 0))
+        writer = _Writer(program, constants, t, trig, crossing, _stores(program, start, stop, number == 0), table)
         body = writer.block(start, stop, {i for b in program.blocks for i in b.live_out if start <= i < stop})
         for index in [i for i, block in last.items() if block == number and i in crossing.at]:
             crossing.free.append(crossing.at[index])
@@ -81,6 +102,7 @@ def state_functions(program: Program, constants: Constants, t: Type, trig: Type,
             calls = body
     head = f"define void @{name}({signature}) noinline {{"
     frame = [f"  %frame = alloca i8, i64 {max(crossing.size, 1)}, align 64"]
+    texts += [table.text()] if table is not None else []
     return "\n".join([*texts, head, *frame, *calls, "  ret void", "}", ""])
 
 
@@ -150,10 +172,10 @@ class _Writer:
 
     def __init__(
         self, program: Program, constants: Constants, t: Type, trig: Type, frame: _Frame,
-        outputs: dict[int, list[tuple[str, int, int]]],
+        outputs: dict[int, list[tuple[str, int, int]]], table: _Numbers | None = None,
     ) -> None:  # fmt: skip
         self.program, self.constants, self.t, self.trig = program, constants, t, trig
-        self.frame, self.outputs = frame, outputs
+        self.frame, self.outputs, self.table = frame, outputs, table
         self.lines: list[str] = []
         self.known: dict[int, str] = {}  # by signed reference
         self.counter = 0
@@ -173,7 +195,7 @@ class _Writer:
                 index = end
                 continue
             if index in self.constants.folded:
-                self.known[2 * index] = self.t.literal(self.constants.folded[index])
+                self.known[2 * index] = self.number(self.constants.folded[index])
             else:
                 self.instruction(index, op, args)
             self.store_outputs(index)
@@ -197,7 +219,9 @@ class _Writer:
         """The IR name of a signed reference."""
         name = self.known.get(ref)
         if name is None:
-            if ref & 1:
+            if ref & 1 and ref >> 1 in self.constants.folded:
+                name = self.number(-self.constants.folded[ref >> 1])
+            elif ref & 1:
                 positive = self.operand(ref ^ 1)
                 name = f"%n{ref >> 1}"
                 self.emit(f"{name} = fneg {self.t.name} {positive}")
@@ -211,7 +235,7 @@ class _Writer:
         program, t = self.program, self.t
         section = program.section(index)
         if index in self.constants.folded:
-            return t.literal(self.constants.folded[index])
+            return self.number(self.constants.folded[index])
         if index in self.constants.place:
             return self.load_constant(f"%v{index}", self.constants.place[index])
         if section == "input":
@@ -221,6 +245,14 @@ class _Writer:
         align = t.bytes if t.lanes > 1 else t.scalar_bytes
         self.emit(f"%v{index} = load {t.name}, ptr {pointer}, align {align}")
         return f"%v{index}"
+
+    def number(self, value: float) -> str:
+        """A number in every lane."""
+        if self.table is None:
+            return self.t.literal(value)
+        name, pointer = self.fresh(), self.address("@numbers", self.table.place(value))
+        self.emit(f"{name} = load {self.t.name}, ptr {pointer}, align {self.t.bytes}, !invariant.load !1")
+        return name
 
     def address(self, base: str, offset: int) -> str:
         if offset == 0:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from kane.native.text import Type
 
+PIECES = 8  # vectors of a column copied at once
+
 
 def move_functions(t: Type, in_chunks: set[int], out_chunks: set[int]) -> str:
     """IR of `@packs_<chunk>`, `@unpacks_<chunk>` (any strides, several vectors of states) and `@copy_columns`."""
@@ -42,10 +44,23 @@ end:
 
 
 def _copy_columns(t: Type) -> str:
-    """IR of `@copy_columns`: count columns of `length` bytes (whole vectors), one after the other."""
+    """IR of `@copy_columns`: count columns of `length` bytes (whole vectors), one after the other, PIECES at a time."""
+    body = []
+    for i in range(PIECES):
+        body += [
+            f"  %from_{i} = getelementptr i8, ptr %from_long, i64 {i * t.bytes}",
+            f"  %v{i} = load {t.name}, ptr %from_{i}, align {t.scalar_bytes}",
+        ]
+    for i in range(PIECES):
+        body += [
+            f"  %to_{i} = getelementptr i8, ptr %to_long, i64 {i * t.bytes}",
+            f"  store {t.name} %v{i}, ptr %to_{i}, align {t.scalar_bytes}",
+        ]
+    many = "\n".join(body)
     return f"""define internal void @copy_columns(
   ptr noalias %from, i64 %from_step, ptr noalias %to, i64 %to_step, i64 %count, i64 %length) noinline {{
 start:
+  %last = sub i64 %length, {PIECES * t.bytes}
   br label %column
 column:
   %k = phi i64 [0, %start], [%k1, %next]
@@ -53,9 +68,22 @@ column:
   %k_to = mul i64 %k, %to_step
   %from_k = getelementptr i8, ptr %from, i64 %k_from
   %to_k = getelementptr i8, ptr %to, i64 %k_to
-  br label %piece
+  br label %long
+long:
+  %far = phi i64 [0, %column], [%far1, %pieces]
+  %enough = icmp sle i64 %far, %last
+  br i1 %enough, label %pieces, label %rest
+pieces:
+  %from_long = getelementptr i8, ptr %from_k, i64 %far
+  %to_long = getelementptr i8, ptr %to_k, i64 %far
+{many}
+  %far1 = add i64 %far, {PIECES * t.bytes}
+  br label %long
+rest:
+  %some = icmp slt i64 %far, %length
+  br i1 %some, label %piece, label %next
 piece:
-  %at = phi i64 [0, %column], [%at1, %piece]
+  %at = phi i64 [%far, %rest], [%at1, %piece]
   %from_at = getelementptr i8, ptr %from_k, i64 %at
   %to_at = getelementptr i8, ptr %to_k, i64 %at
   %v = load {t.name}, ptr %from_at, align {t.scalar_bytes}
