@@ -1,5 +1,7 @@
 """What cannot be is refused in words of the mechanism: never by an error of Python, never taken silently."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -19,6 +21,7 @@ from kane.mechanism.elements.friction import coulomb, stribeck, viscous
 from kane.mechanism.elements.place import on_coordinate
 from kane.mechanism.elements.transmission import compliance, coupled_rotors, drive, rotor
 from kane.mechanism.formula import name
+from kane.mechanism.handles import Point, ReferenceFrame
 
 
 def two_link():
@@ -118,6 +121,18 @@ def test_joint_elements_that_cannot_be(case):
     call, words = IMPOSSIBLE[case]
     with pytest.raises(InputError, match=words):
         call()
+
+
+def test_what_was_refused_can_be_said_again():
+    s, q1, A, B, P, _ = two_link()
+    for refused, said in (
+        (lambda: s.N.orient_new_axis("C", B.x, q1), lambda: s.N.orient_new_axis("C", 1, q1)),
+        (lambda: P.locate_new("R", 1), lambda: P.locate_new("R", A.x)),
+        (lambda: s.beam("b", A, P, [S**2], [q1], -1, 1, 1), lambda: s.beam("b", A, P, [S**2], [q1], 1, 1, 1)),
+    ):
+        with pytest.raises(InputError):
+            refused()
+        said()
 
 
 def test_a_point_belongs_to_one_system():
@@ -307,3 +322,40 @@ def test_entries_that_steps_do_not_have():
     for entry in ("v_P_0", "v_P_3", "v_R", "v_P_r"):
         with pytest.raises(UnknownNameError, match=r"no entry .*v_Q_1, v_Q_2"):
             check_steps(steps, {entry: "a1"})
+
+
+METHODS = [
+    (owner, name, [p.name for p in parameters], k)
+    for owner in (System, ReferenceFrame, Point)
+    for name, method in vars(owner).items()
+    if not name.startswith("_") and inspect.isfunction(method)
+    for parameters in [list(inspect.signature(method).parameters.values())[1:]]
+    for k, p in enumerate(parameters)
+    if str(p.annotation).split(" |")[0] in ("Point", "ReferenceFrame")
+]
+
+
+@pytest.mark.parametrize("owner, name, arguments, k", METHODS, ids=lambda x: getattr(x, "__name__", str(x)))
+@pytest.mark.parametrize("wrong", ["its name", "of another system", "of the other kind", None])
+def test_where_a_point_or_frame_belongs_only_one_of_the_system_is_taken(owner, name, arguments, k, wrong):
+    s, q, A, B, P, Q = two_link()
+    e = s.coordinates("e")
+    right = {
+        "point": P, "other": Q, "mass_centre": P, "start": P, "contact": P, "frame": A, "body": B, "reaction": A,
+        "surface": A, "parent": A, "vector": A.x, "axis": A.x, "name": "new", "mass": 1, "inertia": (1, 1, 1),
+        "magnitude": 1, "stiffness": 1, "length": 1, "coefficient": 1, "axes": (1, 2), "angle": q, "shapes": [S**2],
+        "coordinates": [e], "density": 1, "rigidity": 1, "options": None, "angles": (q,), "order": "1",
+        "quaternion": s.coordinates("a b c d"), "speeds": (), "dcm": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    }  # fmt: skip
+    given = {a: right[a] for a in arguments if a != "options"}
+    here = {System: s, ReferenceFrame: s.frame("new frame"), Point: s.point("new point")}[owner]
+    handle = given[arguments[k]]
+    others = {
+        "its name": handle.name, "of another system": {"P": System().O, "Q": System().O}.get(handle.name, System().N),
+        "of the other kind": P if isinstance(handle, ReferenceFrame) else A, None: None,
+    }  # fmt: skip
+    if wrong is None and (name, arguments[k]) == ("force", "body"):
+        return  # a force on a point that no body carries
+    with pytest.raises(InputError, match=r"none of the|another system"):
+        getattr(here, name)(**given | {arguments[k]: others[wrong]})
+    getattr(here, name)(**given)  # the right ones are taken after the refusal

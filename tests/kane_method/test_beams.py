@@ -192,7 +192,8 @@ def test_tip_mass_stiffens():
 
 
 def test_gram_matrix_of_rigid_functions():
-    beam = System("x").beam("b", System("y").N, System("y").O, (), (), 1, 1, 1)
+    s = System()
+    beam = s.beam("b", s.N, s.O, (), (), 1, 1, 1)
     assert np.allclose(gram(beam), [[1, 1 / 2], [1 / 2, 1 / 3]])
 
 

@@ -8,9 +8,9 @@ Iyz Izx).
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from kane.errors import InertiaError, InputError
 from kane.mechanism import constraints as c
@@ -44,6 +44,7 @@ def cos(x: ScalarLike) -> Formula:
     return Formula("cos", (f.formula(x),))
 
 
+H = TypeVar("H", Point, ReferenceFrame)
 _NAME = re.compile(r"[^\W\d][\w.]*\Z")
 
 
@@ -152,6 +153,23 @@ class System:
         self.points[name] = Point(self, name)
         return self.points[name]
 
+    def _point(self, point: Point) -> Point:
+        return self._handle(point, Point, self.points, "points")
+
+    def _frame(self, frame: ReferenceFrame) -> ReferenceFrame:
+        return self._handle(frame, ReferenceFrame, self.frames, "frames")
+
+    def _handle(self, handle: H, kind: type[H], known: Mapping[str, H], where: str) -> H:
+        """The handle, one of this system."""
+        if isinstance(handle, kind) and known.get(handle.name) is handle:
+            return handle
+        given = f"{type(handle).__name__} {getattr(handle, 'name', handle)!r}"
+        text = f": {where}[{handle!r}]" if isinstance(handle, str) and handle in known else ""
+        raise InputError(
+            f"{given} is none of the {where} of system {self.name!r}.", value=given,
+            remedy=f"Hand over one of its {where} itself{text}.",
+        )  # fmt: skip
+
     # measures
 
     def dot(self, a: FrameVector, b: FrameVector) -> Formula:
@@ -162,32 +180,32 @@ class System:
 
     def velocity(self, point: Point, frame: ReferenceFrame, axis: FrameVector) -> Formula:
         """The component along a basis vector of the velocity of a point in a frame."""
-        return f.name(f"velocity({point.name}, {frame.name}, {axis_text(axis)})")
+        return f.name(f"velocity({self._point(point).name}, {self._frame(frame).name}, {axis_text(axis)})")
 
     def material_velocity(self, point: Point, body: ReferenceFrame, axis: FrameVector) -> Formula:
-        return f.name(f"material_velocity({point.name}, {body.name}, {axis_text(axis)})")
+        return f.name(f"material_velocity({self._point(point).name}, {self._frame(body).name}, {axis_text(axis)})")
 
     def angular_velocity(self, body: ReferenceFrame, frame: ReferenceFrame, axis: FrameVector) -> Formula:
         """The component along a basis vector of the angular velocity of one frame in another."""
-        return f.name(f"angular_velocity({body.name}, {frame.name}, {axis_text(axis)})")
+        return f.name(f"angular_velocity({self._frame(body).name}, {self._frame(frame).name}, {axis_text(axis)})")
 
     def position(self, point: Point, other: Point, axis: FrameVector) -> Formula:
         """The component along a basis vector of the vector from `other` to `point`."""
-        return f.name(f"position({point.name}, {other.name}, {axis_text(axis)})")
+        return f.name(f"position({self._point(point).name}, {self._point(other).name}, {axis_text(axis)})")
 
     def distance(self, point: Point, other: Point) -> Formula:
         """The distance of two points; its rate is distance_dot."""
-        return f.name(f"distance({point.name}, {other.name})")
+        return f.name(f"distance({self._point(point).name}, {self._point(other).name})")
 
     def distance_dot(self, point: Point, other: Point) -> Formula:
         """The rate of the distance of two points."""
-        return f.name(f"distance_dot({point.name}, {other.name})")
+        return f.name(f"distance_dot({self._point(point).name}, {self._point(other).name})")
 
     # bodies
 
     def particle(self, name: str, point: Point, mass: ScalarLike) -> Body:
         """A particle at a point."""
-        return self._body(Body(name, point, _mass(name, mass)))
+        return self._body(Body(name, self._point(point), _mass(name, mass)))
 
     def body(
         self, name: str, frame: ReferenceFrame, mass_centre: Point, mass: ScalarLike, inertia: Sequence[ScalarLike]
@@ -202,7 +220,8 @@ class System:
                 f"Body {name!r} has {len(i)} inertia scalars.", name=name, remedy="Give Ixx, Iyy, Izz or all six."
             )
         i += [Fraction(0)] * (6 - len(i))
-        return self._body(Body(name, mass_centre, _mass(name, mass), frame, (i[0], i[3], i[5], i[1], i[4], i[2])))
+        centre, fixed = self._point(mass_centre), self._frame(frame)
+        return self._body(Body(name, centre, _mass(name, mass), fixed, (i[0], i[3], i[5], i[1], i[4], i[2])))
 
     def _body(self, body: Body) -> Body:
         if body.name in self.bodies:
@@ -221,27 +240,28 @@ class System:
     def force(self, name: str, point: Point, vector: FrameVector, body: ReferenceFrame | None = None) -> None:
         """A force on a point, or on the material point of `body` that is there."""
         checked_vector(vector, f"Force {name!r}")
-        self._loads.append(ld.Force(name, point.name, vector, body.name if body else None))
+        self._loads.append(ld.Force(name, self._point(point).name, vector, self._frame(body).name if body else None))
 
     def torque(self, name: str, body: ReferenceFrame, vector: FrameVector) -> None:
         """A torque on a body."""
-        self._loads.append(ld.Torque(name, body.name, checked_vector(vector, f"Torque {name!r}")))
+        self._loads.append(ld.Torque(name, self._frame(body).name, checked_vector(vector, f"Torque {name!r}")))
 
     def force_pair(
         self, name: str, point: Point, body: ReferenceFrame, reaction: ReferenceFrame, vector: FrameVector
     ) -> None:
         """A force on the material point of `body` at `point` and its opposite on the coinciding point of `reaction`."""
         checked_vector(vector, f"Force {name!r}")
-        self._loads.append(ld.ForcePair(name, point.name, body.name, reaction.name, vector))
+        pair = self._frame(body).name, self._frame(reaction).name
+        self._loads.append(ld.ForcePair(name, self._point(point).name, *pair, vector))
 
     def torque_pair(self, name: str, body: ReferenceFrame, reaction: ReferenceFrame, vector: FrameVector) -> None:
         """A torque on `body` and its opposite on `reaction`."""
         checked_vector(vector, f"Torque {name!r}")
-        self._loads.append(ld.TorquePair(name, body.name, reaction.name, vector))
+        self._loads.append(ld.TorquePair(name, self._frame(body).name, self._frame(reaction).name, vector))
 
     def actuator(self, name: str, point: Point, other: Point, magnitude: ScalarLike) -> None:
         """A force along the line of two points, pushing them apart when positive."""
-        self._loads.append(ld.LineForce(name, point.name, other.name, f.exact(magnitude)))
+        self._loads.append(ld.LineForce(name, self._point(point).name, self._point(other).name, f.exact(magnitude)))
 
     def spring(self, name: str, point: Point, other: Point, stiffness: ScalarLike, length: ScalarLike = 0) -> None:
         """A linear spring between two points with its natural length."""
@@ -284,13 +304,12 @@ class System:
 
         options: the other fields of Beam; scalars may be text.
         """
-        link = self.frame(f"{name}.root").orient_axis(frame, 3, 0)
-        link.origin = start
+        frame, start, root = self._frame(frame), self._point(start), f"{name}.root"
         scalars: dict[str, Any] = {k: f.exact(options.pop(k)) for k in ("axial_rigidity", "damping") if k in options}
         names = tuple(str(q) for q in coordinates)
         made = Beam(
             name,
-            link.name,
+            root,
             f.exact(length),
             f.exact(density),
             f.exact(rigidity),
@@ -299,6 +318,7 @@ class System:
             **scalars,
             **options,
         )
+        frame.orient_new_axis(root, 3, 0).origin = start
         self._loads.append(made)
         return made
 
@@ -325,9 +345,8 @@ class System:
         self, name: str, point: Point, other: Point, frame: ReferenceFrame, axes: Sequence[int] = (1, 2, 3)
     ) -> None:
         """Two points stay together along the axes (1, 2, 3) of a frame: a loop is closed."""
-        self._constraints.append(
-            c.Coincident(name, point.name, other.name, frame.name, tuple(axis_index(k) for k in axes))
-        )
+        pair, along = (self._point(point).name, self._point(other).name), self._frame(frame).name
+        self._constraints.append(c.Coincident(name, *pair, along, tuple(axis_index(k) for k in axes)))
 
     def roll(
         self,
@@ -339,14 +358,15 @@ class System:
         axes: Sequence[int] = (1, 2),
     ) -> None:
         """Rolling without slip of a body on a surface body, along the axes (1, 2, 3) of a frame."""
+        at, on, along = self._point(contact).name, self._frame(surface).name, self._frame(frame).name
         self._constraints.append(
-            c.Rolling(name, body.name, contact.name, surface.name, frame.name, tuple(axis_index(k) for k in axes))
+            c.Rolling(name, self._frame(body).name, at, on, along, tuple(axis_index(k) for k in axes))
         )
 
     def given_velocity(self, point: Point, frame: ReferenceFrame, vector: FrameVector) -> None:
         """A velocity of a point in a frame, derived by hand: it is checked against the derivative of the position."""
-        name = f"velocity of {point.name} in {frame.name}"
-        self._constraints.append(c.GivenVelocity(name, point.name, frame.name, vector))
+        name = f"velocity of {self._point(point).name} in {self._frame(frame).name}"
+        self._constraints.append(c.GivenVelocity(name, self._point(point).name, self._frame(frame).name, vector))
 
     def mechanism(self) -> Mechanism:
         """The frozen description of everything declared.

@@ -47,6 +47,7 @@ class ReferenceFrame:
 
     def orient_axis(self, parent: ReferenceFrame, axis: int | str | FrameVector, angle: ScalarLike) -> ReferenceFrame:
         """Turn this frame relative to `parent` by an angle about axis 1, 2, 3 (or x, y, z, or a basis vector of it)."""
+        parent = self.system._frame(parent)
         if isinstance(axis, FrameVector) and not set(axis.frames()) <= {parent.name, self.name}:
             raise InputError(
                 f"Frame {self.name!r} is to turn about {axis}, which belongs to neither {self.name!r} nor "
@@ -104,7 +105,7 @@ class ReferenceFrame:
     def _orient(self, parent: ReferenceFrame, moves: tuple[Move, ...]) -> ReferenceFrame:
         if self.parent is not None or self is self.system.N:
             raise InputError(f"Frame {self.name!r} is oriented twice.", name=self.name, remedy="Make another frame.")
-        known: ReferenceFrame | None = parent
+        known: ReferenceFrame | None = self.system._frame(parent)
         while known is not None:
             if known is self:
                 raise InputError(
@@ -117,7 +118,12 @@ class ReferenceFrame:
 
     def orient_new_axis(self, name: str, axis: int | str | FrameVector, angle: ScalarLike) -> ReferenceFrame:
         """A new frame turned relative to this one by an angle about an axis."""
-        return self.system.frame(name).orient_axis(self, axis, angle)
+        made = self.system.frame(name)
+        try:
+            return made.orient_axis(self, axis, angle)
+        except InputError:
+            del self.system.frames[name]  # a refused declaration leaves nothing behind
+            raise
 
 
 @dataclass(slots=True, eq=False)
@@ -131,12 +137,12 @@ class Point:
 
     def set_pos(self, other: Point, vector: FrameVector) -> Point:
         """Locate this point at `vector` from `other`."""
-        checked_vector(vector, f"The position of {self.name} from {other.name}")
-        if other.system is not self.system:
+        if isinstance(other, Point) and other.system is not self.system:
             raise InputError(
                 f"Point {self.name!r} is located from {other.name!r}, a point of another system.", name=self.name,
                 remedy="Declare all points in one system.",
             )  # fmt: skip
+        checked_vector(vector, f"The position of {self.name} from {self.system._point(other).name}")
         if self.parent is not None or self is self.system.O:
             raise InputError(
                 f"Point {self.name!r} is located twice.", name=self.name, remedy="A loop is closed by a constraint."
@@ -146,7 +152,12 @@ class Point:
 
     def locate_new(self, name: str, vector: FrameVector) -> Point:
         """A new point at `vector` from this one."""
-        return self.system.point(name).set_pos(self, vector)
+        made = self.system.point(name)
+        try:
+            return made.set_pos(self, vector)
+        except InputError:
+            del self.system.points[name]
+            raise
 
 
 @dataclass(frozen=True, slots=True)
