@@ -38,6 +38,28 @@ class TestArrays:
         assert f(q, qd, qdd, out=out) is out
         assert_same_bits(out, expected)
 
+    @pytest.mark.parametrize("dtype", ["float64", "float32"])
+    def test_columns_anywhere_in_memory(self, two_link: Program, dtype: str) -> None:
+        """Whatever few states go first so that vectors are aligned, and whether columns are aligned alike."""
+        f = compile_program(two_link, dtype, default_parameters=P)
+        rng = np.random.default_rng(7)
+        for n, gap in [(256, 0), (257, 3), (300, 4), (511, 1), (512, 0), (512, 8), (1000, 24), (4096, 0)]:
+            for _ in range(8):
+                columns = []
+                for values in (*states(f.program, (n,))[:3], np.full((n, 2), np.nan)):
+                    raw = np.full(2 * (n + gap) + 16, np.nan, dtype)
+                    start = rng.integers(16)
+                    column = raw[start : start + 2 * (n + gap)].reshape(2, n + gap)[:, :n].T
+                    column[...] = values
+                    columns.append((column, raw))
+                (q, _), (qd, _), (qdd, _), (out, raw) = columns
+                before = np.isnan(raw).sum()
+                f(q, qd, qdd, out=out)
+                assert_same_bits(out, f(*(np.ascontiguousarray(x) for x in (q, qd, qdd))))
+                assert np.isnan(raw).sum() == before - 2 * n  # nothing written beside it
+                some = rng.integers(n, size=5)
+                assert_same_bits(out[some], np.array([f(q[i], qd[i], qdd[i]) for i in some]))
+
     def test_broadcasting(self, f: NativeFunction) -> None:
         rng = np.random.default_rng(1)
         q, qd, qdd = rng.normal(size=(4, 1, 2)), rng.normal(size=(3, 2)), rng.normal(size=2)
@@ -91,9 +113,10 @@ class TestArrays:
         expected = f(q, qd, qdd)
         assert_same_bits(f(q, qd, qdd, out=q), expected)
         for layout in "CF":
-            q, qd, qdd = (np.array(x, order=layout) for x in states(f.program, (37,))[:3])
-            expected = f(q, qd, qdd).copy()
-            assert_same_bits(f(q, qd, qdd, out=q), expected)
+            for n in (37, 301):
+                q, qd, qdd = (np.array(x, order=layout) for x in states(f.program, (n,))[:3])
+                expected = f(q, qd, qdd).copy()
+                assert_same_bits(f(q, qd, qdd, out=q), expected)
         buffer = np.random.default_rng(0).normal(size=3)
         expected = f(buffer[:2].copy(), qd[0], qdd[0])
         assert_same_bits(f(buffer[:2], qd[0], qdd[0], out=buffer[1:]), expected)

@@ -4,7 +4,8 @@
 States go through in blocks.  Where neighbouring states are neighbours in memory (columns) the kernel reads and writes
 in place, unless columns are a multiple of 2 KiB apart, whose lines push each other out of the cache; otherwise a block
 is transposed or copied through a scratch.  It stays in the first-level cache, where columns are written in the second:
-long pieces of them are worth more.  Lanes beyond the last state repeat it.
+long pieces of them are worth more.  Lanes beyond the last state repeat it.  In long batches a few states go first, so
+that vectors of most columns are aligned from there on.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from kane.native.transpose import chunk_of, move_functions
 SCRATCH, SCRATCH_COLUMNS = 24 * 1024, 96 * 1024  # bytes of a block, and of one whose results go to columns
 LONGEST = 64  # states of a block at most
 FEW, FEW_WRITTEN = 14, 8  # columns in place, of all arrays and of one output, that cost less than their copies
+ALIGNED = 256  # states from which it pays to align columns first
 CONFLICT = 2048  # bytes; columns at multiples of it share few sets of a cache
 CACHE = 1 << 20  # bytes; arrays beyond come from farther than the second-level cache, where copies cost more
 
@@ -36,6 +38,7 @@ def batch_function(program: Program, t: Type) -> str:
     for name, _ in outputs:
         lines.append(f"%{name}_all = and i1 {columns}, %{name}_unit")
         columns = f"%{name}_all"
+    lines += _lead(t, arrays, anyhow)
     lines += [
         f"%block = select i1 {columns}, i64 {long}, i64 {short}",
         f"%step = mul i64 %block, {t.scalar_bytes}",
@@ -43,7 +46,9 @@ def batch_function(program: Program, t: Type) -> str:
         "br i1 %some, label %loop, label %end",
         "loop:",
         "%i = phi i64 [0, %start], [%next, %latch]",
-        "%left = sub i64 %n, %i",
+        "%ahead = sub i64 %n, %i",
+        "%leading = icmp slt i64 %i, %lead",
+        "%left = select i1 %leading, i64 %lead, i64 %ahead",
         f"%whole = icmp sge i64 %left, {t.lanes}",  # else the last states, fewer than a vector
         "%long = icmp sge i64 %left, %block",
         "%most = select i1 %long, i64 %block, i64 %left",
@@ -83,6 +88,40 @@ def batch_function(program: Program, t: Type) -> str:
     moves = move_functions(t, {chunk_of(t, size) for _, size in inputs}, {chunk_of(t, size) for _, size in outputs})
     head = "define void @batch(i64 %n, ptr %pointers, ptr %batch_strides, ptr %element_strides, ptr %c) {"
     return "\n".join([moves, head, "start:", *("  " + line for line in lines), "}", ""])
+
+
+def _lead(t: Type, arrays: list[tuple[str, int]], anyhow: set[str]) -> list[str]:
+    """%lead: the states before those whose vectors are aligned in most columns; arrays used in place count twice."""
+    lines = []
+    for name, _ in arrays:
+        lines += [
+            f"%{name}_int = ptrtoint ptr %{name}_base to i64",
+            f"%{name}_to = sub i64 0, %{name}_int",
+            f"%{name}_bytes = and i64 %{name}_to, {t.bytes - 1}",
+            f"%{name}_lead = udiv i64 %{name}_bytes, {t.scalar_bytes}",
+            f"%{name}_off = and i64 %{name}_es, {t.bytes - 1}",
+            f"%{name}_all_alike = icmp eq i64 %{name}_off, 0",
+            f"%{name}_counts = and i1 %{name}_unit, %{name}_all_alike",
+        ]
+    best, votes = "0", "0"
+    for name, _ in arrays:
+        total = "0"
+        for other, size in arrays:
+            pair = f"{name}_{other}"
+            lines += [
+                f"%{pair}_same = icmp eq i64 %{name}_lead, %{other}_lead",
+                f"%{pair}_both = and i1 %{pair}_same, %{other}_counts",
+                f"%{pair}_vote = select i1 %{pair}_both, i64 {size * (1 + (other in anyhow))}, i64 0",
+                f"%{pair}_sum = add i64 {total}, %{pair}_vote",
+            ]
+            total = f"%{pair}_sum"
+        lines += [
+            f"%{name}_more = icmp sgt i64 {total}, {votes}",
+            f"%{name}_best = select i1 %{name}_more, i64 %{name}_lead, i64 {best}",
+            f"%{name}_votes = select i1 %{name}_more, i64 {total}, i64 {votes}",
+        ]
+        best, votes = f"%{name}_best", f"%{name}_votes"
+    return [*lines, f"%many = icmp sge i64 %n, {ALIGNED}", f"%lead = select i1 %many, i64 {best}, i64 0"]
 
 
 def _block(t: Type, elements: int, room: int) -> int:
