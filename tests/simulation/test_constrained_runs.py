@@ -230,3 +230,25 @@ def test_a_robot_whose_loop_is_closed():
     assert r.success and r.constraint_residual.max() < 1e-12 and r.energy_error < 1e-9
     work = 3.0 * (r["ja"][-1] - r["ja"][0]) - (r["jc"][-1] - r["jc"][0])
     assert r["work_of_actuators"][-1] == pytest.approx(work, abs=1e-9) and abs(work) > 0.1
+
+
+@pytest.mark.parametrize("made", [sim.four_bar, lambda: sim.n_four_bar(3)[0], lambda: sim.n_four_bar(8)[0]])
+def test_a_start_from_any_guess_is_assembled_without_turning_round(made):
+    """Newton's method alone leaves one guess in four for places many turns away."""
+    model = prepare(made())
+    n, rng = model.layout.nq, np.random.default_rng(5)
+    for _ in range(40):
+        guess = rng.uniform(-np.pi, np.pi, n)
+        q, u = model.constraints.start(0.0, guess, np.zeros(model.layout.nu), "correct")
+        assert np.abs(model.constraints.configuration(0.0, np.concatenate([q, u, np.zeros(3)]))[0]).max() < 1e-9
+        assert np.abs(q - guess).max() < 2.0 * np.pi
+
+
+def test_what_the_guess_fixes_stays(four_bar):
+    rng = np.random.default_rng(6)
+    for _ in range(20):
+        guess = np.array([rng.uniform(-np.pi, np.pi), *rng.uniform(-1.0, 2.0, 2)])
+        fixed = np.array([True, False, False]), np.array([True, False, False])
+        q, u = four_bar.constraints.start(0.0, guess, np.array([1.5, 0.0, 0.0]), "correct", fixed)
+        assert q[0] == guess[0] and u[0] == 1.5
+        assert four_bar.constraints._worst(0.0, q, u) is None

@@ -22,6 +22,9 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 RANK = 1e-9  # relative size below which a direction counts as dependent
 Places = tuple[tuple[int, int], ...]
 START = 1e-9  # residual that a start may have
+ROUNDS, HALVINGS = 60, 10  # of the search for a start, and of a step that makes the residual larger
+DAMPING = 0.3  # of the squared residual
+NEAR = 1e-4  # residual from which Newton's method goes on
 
 
 def _dense(values: Array, places: Places, shape: tuple[int, int]) -> Array:
@@ -175,9 +178,40 @@ class Constraints:
             if size <= 4e-16 * (1 + float(np.abs(q).max())) or (size >= 0.5 * before and size < 1e-13):
                 break
             before = size
-            q[free] += least_change(slope[:, free], phi)
-            for k in self.quaternions:
-                q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
+            q = self._moved(q, free, least_change(slope[:, free], phi))
+        return q
+
+    def assembled(self, t: float, q: Array, free: Any) -> Array:
+        """A configuration near a guess: steps of Levenberg and Marquardt, which do not leave where Newton's would.
+
+        From where they end Newton's method goes on; where they end far from the conditions, from the guess.
+        """
+        if not self.held:
+            return q.copy()
+        near, u = q.copy(), np.zeros(self.layout.nu)
+        phi, slope = self.configuration(t, self._whole(near, u))
+        for _ in range(ROUNDS):
+            size = float(np.linalg.norm(phi))
+            if not np.isfinite(slope).all() or not np.isfinite(size):
+                break
+            if size <= NEAR:
+                return self.nearest_configuration(t, near, free, ROUNDS)
+            J = slope[:, free]
+            step = -J.T @ np.linalg.lstsq(J @ J.T + DAMPING * size**2 * np.eye(len(phi)), phi, rcond=None)[0]
+            for _ in range(HALVINGS):
+                moved = self._moved(near, free, step)
+                phi, slope = self.configuration(t, self._whole(moved, u))
+                if np.linalg.norm(phi) < size:
+                    break
+                step = 0.5 * step
+            near = moved
+        return self.nearest_configuration(t, q, free, ROUNDS)
+
+    def _moved(self, q: Array, free: Any, step: Array) -> Array:
+        q = q.copy()
+        q[free] += step
+        for k in self.quaternions:
+            q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
         return q
 
     def nearest_speeds(self, t: float, q: Array, u: Array, free: Any, limit: int) -> Array:
@@ -205,7 +239,7 @@ class Constraints:
         if off is None:
             return q, u
         keep = given if given is not None else (np.zeros(len(q), bool), np.zeros(len(u), bool))
-        q1 = self.nearest_configuration(t, q, np.flatnonzero(~keep[0]), 60)
+        q1 = self.assembled(t, q, np.flatnonzero(~keep[0]))
         u1 = self.nearest_speeds(t, q1, u, np.flatnonzero(~keep[1]), 20)
         left = self._worst(t, q1, u1)
         if left is not None:
