@@ -271,3 +271,14 @@ def test_bad_descriptions_are_named():
     s.torque("T", A, A.z * "torque")
     with pytest.raises(UnknownNameError, match=r"'torque' is not defined"):
         kane_equations(s.mechanism())
+
+
+def test_configurations_from_any_guess_stay_near_it():
+    c = constrained(kane_equations(four_bar(torque=False).mechanism()))
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        guess = rng.uniform(-np.pi, np.pi, 3)
+        q = c.consistent_configuration(guess)
+        assert np.abs(q - guess).max() < 2.0 * np.pi
+        kept = rng.uniform(-np.pi, np.pi)
+        assert c.consistent_configuration([kept, 0.6, 1.7], keep=("t1",))[0] == kept

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from kane.equations.approach import approached
 from kane.equations.conditions import Conditions, find_conditions
 from kane.equations.programs import program_of
 from kane.equations.projection import Equations, bias, mass_matrix
@@ -148,12 +149,18 @@ class Constrained:
     ) -> Array:
         """The nearest configuration that fulfils the holonomic conditions, with the coordinates `keep` as they are.
 
-        Newton's method with least changes, so the branch is that of the guess.  Raises ConvergenceError when there is
-        none near.
+        Damped steps, then Newton's method with least changes, so the branch is that of the guess.  Raises
+        ConvergenceError when there is none near.
         """
         c = self.equations.points.coordinates
         free = [k for k, n in enumerate(c.names) if n not in known(keep, c.names, "coordinate")]
         q = unit_quaternions(c, self.arrays(q, np.zeros(self._n), self._zero_inputs(), t)["q"])
+
+        def conditions(q: Array) -> tuple[Array, Array]:
+            out = self.evaluator(self.positions, {**self.arrays(q, np.zeros(self._n), self._zero_inputs(), t)})
+            return out["configuration"], out["jacobian"] @ tangents(c, q, free)
+
+        q = approached(conditions, lambda q, step: unit_quaternions(c, q + tangents(c, q, free) @ step), q)
         for _ in range(60):
             out = self.evaluator(self.positions, {**self.arrays(q, np.zeros(self._n), self._zero_inputs(), t)})
             along = tangents(c, q, free)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from kane.equations.approach import approached
 from kane.errors import ConvergenceError, InputError
 from kane.native.function import NativeFunction
 from kane.native.load import Loaded
@@ -22,9 +23,7 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 RANK = 1e-9  # relative size below which a direction counts as dependent
 Places = tuple[tuple[int, int], ...]
 START = 1e-9  # residual that a start may have
-ROUNDS, HALVINGS = 60, 10  # of the search for a start, and of a step that makes the residual larger
-DAMPING = 0.3  # of the squared residual
-NEAR = 1e-4  # residual from which Newton's method goes on
+ROUNDS = 60  # of Newton's method for a start
 
 
 def _dense(values: Array, places: Places, shape: tuple[int, int]) -> Array:
@@ -182,30 +181,15 @@ class Constraints:
         return q
 
     def assembled(self, t: float, q: Array, free: Any) -> Array:
-        """A configuration near a guess: steps of Levenberg and Marquardt, which do not leave where Newton's would.
+        """A configuration near a guess: damped steps (equations/approach.py), then Newton's method."""
+        u = np.zeros(self.layout.nu)
 
-        From where they end Newton's method goes on; where they end far from the conditions, from the guess.
-        """
-        if not self.held:
-            return q.copy()
-        near, u = q.copy(), np.zeros(self.layout.nu)
-        phi, slope = self.configuration(t, self._whole(near, u))
-        for _ in range(ROUNDS):
-            size = float(np.linalg.norm(phi))
-            if not np.isfinite(slope).all() or not np.isfinite(size):
-                break
-            if size <= NEAR:
-                return self.nearest_configuration(t, near, free, ROUNDS)
-            J = slope[:, free]
-            step = -J.T @ np.linalg.lstsq(J @ J.T + DAMPING * size**2 * np.eye(len(phi)), phi, rcond=None)[0]
-            for _ in range(HALVINGS):
-                moved = self._moved(near, free, step)
-                phi, slope = self.configuration(t, self._whole(moved, u))
-                if np.linalg.norm(phi) < size:
-                    break
-                step = 0.5 * step
-            near = moved
-        return self.nearest_configuration(t, q, free, ROUNDS)
+        def conditions(q: Array) -> tuple[Array, Array]:
+            phi, slope = self.configuration(t, self._whole(q, u))
+            return phi, slope[:, free]
+
+        near = approached(conditions, lambda q, step: self._moved(q, free, step), q) if self.held else q
+        return self.nearest_configuration(t, near, free, ROUNDS)
 
     def _moved(self, q: Array, free: Any, step: Array) -> Array:
         q = q.copy()
