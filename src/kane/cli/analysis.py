@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from rich.table import Table
+from rich.table import Column, Table
 
 from kane.api.summary import header
-from kane.cli.common import DEFAULTS, Loading, app, finish, out_console, progress_line
+from kane.cli.common import DEFAULTS, Loading, RobotName, app, finish, out_console, progress_line
 from kane.cli.numbers import Listed, numbers
 from kane.errors import InputError, ShapeError, UnsupportedError
 
 
 @app.command
-def linearize(robot: str, *, q: Listed = "", qd: Listed = "", tau: Listed = "", loading: Loading = DEFAULTS) -> int:
-    """A, B and eigenvalues about a state ("0,0.5,...", zeros by default); torques hold it unless given.
+def linearize(
+    robot: RobotName, *, q: Listed = "", qd: Listed = "", tau: Listed = "", loading: Loading = DEFAULTS
+) -> int:  # fmt: skip
+    """A, B and eigenvalues about a state.
 
     States are (q, qd), inputs the generalized forces; joint springs and friction are left out.
+
+    Args:
+        q: Coordinates, one number each: "0,0.5,..."; all 0 if not given.
+        qd: Speeds, likewise.
+        tau: Generalized forces, likewise; those that hold the state if not given.
     """
     from kane.api.equations import derive
 
@@ -51,16 +59,36 @@ def linearize(robot: str, *, q: Listed = "", qd: Listed = "", tau: Listed = "", 
     }  # fmt: skip
 
     def show(result: dict[str, Any]) -> None:
-        table = Table("rate of", *states, *result["inputs"])
-        for name, row in zip(states, np.hstack([A, B]), strict=True):
-            table.add_row(name, *(f"{x + 0.0:.6g}" for x in row))  # no -0
-        out_console.print(table)
+        for table in tables(states, [*states, *result["inputs"]], np.hstack([A, B]), out_console.width):
+            out_console.print(table)
         tiny = 1e-13 * max(abs(values), default=0.0)  # rounding, shown as 0
         parts = [[x if abs(x) > tiny else 0.0 for x in (value.real, value.imag)] for value in values]
         shown = ", ".join(f"{real:.6g}{imag:+.6g}i" for real, imag in parts)
         out_console.print(f"eigenvalues: {shown}", highlight=False)
 
     return finish(made, loading, show)
+
+
+def tables(rows: Sequence[str], columns: Sequence[str], values: Any, width: int) -> list[Table]:
+    """A matrix whose rows are rates, as one table or as several beside which each number is whole."""
+    texts = [[f"{x + 0.0:.6g}" for x in row] for row in values]  # no -0
+    sizes = [max(map(len, (name, *cells))) + 3 for name, *cells in zip(columns, *texts, strict=True)]
+    first = max(map(len, ("rate of", *rows))) + 4
+    groups: list[list[int]] = []
+    left = 0
+    for k, size in enumerate(sizes):
+        if not groups or size > left:
+            groups.append([])
+            left = width - first
+        groups[-1].append(k)
+        left -= size
+    made = []
+    for group in groups:
+        table = Table("rate of", *(Column(columns[k], no_wrap=True, justify="right") for k in group))
+        for name, cells in zip(rows, texts, strict=True):
+            table.add_row(name, *(cells[k] for k in group))
+        made.append(table)
+    return made
 
 
 def _vector(option: str, text: str, size: int) -> Any:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 from rich.console import Console
@@ -17,8 +17,15 @@ from rich.console import Console
 from kane import __version__
 from kane.api.robot import Robot, load
 from kane.cli.numbers import assignments
+from kane.robots import names
 
-app = App(name="kane", version=__version__, help="Explicit equations of motion of robots and mechanisms.")
+app = App(
+    name="kane", version=__version__, help="Explicit equations of motion of robots and mechanisms.",
+    default_parameter=Parameter(negative=()),  # a flag is given or not: --no-json would only make the help longer
+)  # fmt: skip
+RobotName = Annotated[
+    str, Parameter(help=f"A file (URDF, xacro, MJCF, SDF, DH table, TOML) or a bundled robot: {', '.join(names())}.")
+]
 WIDE = 150  # columns where there is no terminal to fit
 out_console, err_console = Console(width=None if sys.stdout.isatty() else WIDE), Console(stderr=True)
 
@@ -36,7 +43,7 @@ class Loading:
     "What to do with inertia that no body can have."
     snap: float = 1e-11
     "Angles this close to a multiple of pi/12 (rad) are taken as exact."
-    rotors: bool | None = None
+    rotors: Annotated[bool | None, Parameter(negative="--no-rotors")] = None
     "Rotor inertia of the description, on or off."
     motors: Path | None = None
     "Motor table (CSV: joint, rotor_inertia, gear_ratio) whose rotors are put on."
@@ -94,6 +101,12 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(x) for x in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def wrote(files: Iterable[str]) -> None:
+    """Say which files there are now."""
+    for file in files:
+        out_console.print(f"Wrote {file}", highlight=False, markup=False, soft_wrap=True)
 
 
 def finish(result: dict[str, Any], loading: Loading, show: Callable[[dict[str, Any]], None]) -> int:

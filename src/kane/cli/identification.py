@@ -10,23 +10,30 @@ import numpy as np
 from rich.table import Table
 
 from kane.api.summary import header
-from kane.cli.common import DEFAULTS, Loading, app, finish, out_console, progress_line
+from kane.cli.common import DEFAULTS, Loading, RobotName, app, finish, out_console, progress_line, wrote
 from kane.cli.numbers import number, numbers
 from kane.errors import InputError, ShapeError
 
 
 @app.command
 def identify(  # noqa: PLR0913
-    robot: str, log: Path, *, cutoff: float | None = None, friction: Literal["given", "all", "none"] = "given",
+    robot: RobotName, log: Path, *, cutoff: float | None = None, friction: Literal["given", "all", "none"] = "given",
     method: Literal["ols", "wls", "irls"] = "ols", consistent: bool = False, test: Path | None = None,
     out: Path | None = None, overwrite: bool = False, loading: Loading = DEFAULTS,
 ) -> int:  # fmt: skip
     """Base parameters from a log (CSV, npz, MAT, Parquet, rosbag2, MCAP): values, deviations, warnings.
 
-    --cutoff filters raw encoder positions (Hz).  --friction all adds viscous, Coulomb and offset friction of every
-    joint.  --method wls weighs joints by their noise, irls holds against outliers; --consistent makes every body real.
-    --test predicts the torques of another log.  --out writes the robot's own file with the identified numbers: a new
-    file, unless --overwrite.  CSV, Parquet and bags may be larger than memory.
+    CSV, Parquet and bags may be larger than memory.
+
+    Args:
+        log: Columns such as t, q_joint1, tau_joint1, and qd_joint1, qdd_joint1 unless --cutoff is given.
+        cutoff: Take raw encoder positions, filtered without delay at this frequency (Hz) and differentiated.
+        friction: all: viscous, Coulomb and offset friction of every joint; given: what the description has.
+        method: wls weighs joints by their noise, irls holds against outliers too.
+        consistent: Every body is one that can exist; wants kane[identify].
+        test: Another log, whose torques are predicted.
+        out: The robot's own file with the identified numbers; implies --consistent.
+        overwrite: Write over a file that exists.
     """
     from kane.identification import IdentificationWarning, Identifier, fit_log, predicted_log, save_into
 
@@ -45,7 +52,7 @@ def identify(  # noqa: PLR0913
         "files": [] if out is None else [str(out)],
     }  # fmt: skip
 
-    def show(_: dict[str, Any]) -> None:
+    def show(result: dict[str, Any]) -> None:
         table = Table("parameter", "value", "deviation", "formula")
         for name, value, deviation, formula in identifier.table():
             table.add_row(name, f"{value:.6g}", f"{deviation:.2g}", formula)
@@ -59,13 +66,14 @@ def identify(  # noqa: PLR0913
         texts += [f"{u.name} is not known: {u.reason}" for u in identifier.unknown_]
         for text in (*texts, *identifier.warnings_, *lost):
             out_console.print(text, highlight=False, markup=False, soft_wrap=True)
+        wrote(result["files"])
 
     return finish(made, loading, show)
 
 
 @app.command
 def excite(  # noqa: PLR0913
-    robot: str, *, period: float = 20.0, harmonics: int | None = None,
+    robot: RobotName, *, period: float = 20.0, harmonics: int | None = None,
     friction: Literal["given", "all", "none"] = "all",
     objective: Literal["condition", "information"] = "condition", velocity: str = "", acceleration: str = "",
     box: list[str] | None = None, rate: float = 100.0, out: Path | None = None, plot: Path | None = None,
@@ -73,9 +81,19 @@ def excite(  # noqa: PLR0913
 ) -> int:  # fmt: skip
     """A motion to record: a Fourier series within all limits whose regressor has the least condition number.
 
-    --harmonics: of the series; by default what the limits on speed and acceleration ask for, 20 to 32.
-    --velocity and --acceleration ("1.5" or one number a joint) replace limits; --box "link:x0,y0,z0,x1,y1,z1" keeps a
-    link's origin in a box; --out writes t, q, qd, qdd as CSV at --rate Hz, --plot an SVG drawing.
+    Args:
+        period: Seconds after which the motion repeats.
+        harmonics: Of the series; by default what the limits on speed and acceleration ask for, 20 to 32.
+        friction: all: viscous, Coulomb and offset friction of every joint are to be shown too.
+        objective: The condition number, or the determinant of the information matrix.
+        velocity: Limits that replace those of the description, "1.5" or one number a joint.
+        acceleration: Likewise.
+        box: "link:x0,y0,z0,x1,y1,z1" keeps the origin of a link in a box; may be given again.
+        rate: Samples a second in the CSV.
+        out: CSV file with t, q, qd, qdd.
+        plot: SVG file with a drawing of q, qd, qdd.
+        overwrite: Write over files that exist.
+        rounds: Of the search.
     """
     from kane.identification import Box, Search, exciting_motion, motion_limits, torque_model
 
@@ -111,17 +129,21 @@ def excite(  # noqa: PLR0913
         out_console.print(f"condition number {found.condition:.4g}{random}", highlight=False)
         used = ", ".join(f"{name} {share:.0%}" for name, share in found.margins.items())
         out_console.print(f"used of the limits: {used}", highlight=False)
+        wrote(result["files"])
 
     return finish(made, loading, show)
 
 
 @app.command
 def measure(
-    robot: str, sheet: Path, *, out: Path | None = None, overwrite: bool = False, loading: Loading = DEFAULTS
+    robot: RobotName, sheet: Path, *, out: Path | None = None, overwrite: bool = False, loading: Loading = DEFAULTS
 ) -> int:
     """Bodies and drives with standard errors from a worksheet (TOML) of readings of the robot taken apart.
 
-    --out writes the robot's own file with the measured numbers: a new file, unless --overwrite.
+    Args:
+        sheet: The readings, as docs/identification.md shows them.
+        out: The robot's own file with the measured numbers.
+        overwrite: Write over a file that exists.
     """
     from kane.identification import read_worksheet, save_into
 
@@ -132,10 +154,11 @@ def measure(
     rows = [{"name": name, "value": q.value, "error": q.error} for name, q in found.table() if q.value or q.error]
     made = {**header(model, "measure"), "table": rows, "files": [] if out is None else [str(out)]}
 
-    def show(_: dict[str, Any]) -> None:
+    def show(result: dict[str, Any]) -> None:
         out_console.print(found.report(), highlight=False, markup=False, end="")
         for text in lost:
             out_console.print(text, highlight=False, markup=False)
+        wrote(result["files"])
 
     return finish(made, loading, show)
 

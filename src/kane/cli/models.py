@@ -15,14 +15,22 @@ from kane.api.explicit import explicit, share
 from kane.api.robot import Robot
 from kane.api.summary import header, summary
 from kane.api.trace import line_of
-from kane.cli.common import DEFAULTS, Loading, app, finish, out_console, progress_line
+from kane.cli.common import DEFAULTS, Loading, RobotName, app, finish, out_console, progress_line, wrote
 from kane.cli.numbers import Listed, numbers
 from kane.robots.literature import published
+from kane.search import Effort
 
 
 @app.command(name="derive")
-def derive_(robot: str, *, out: Path | None = None, effort: str = "low", loading: Loading = DEFAULTS) -> int:
-    """Equations of motion: counts, verification, and with --out the C code, its self-test and the equations as text."""
+def derive_(
+    robot: RobotName, *, out: Path | None = None, effort: Effort = "low", loading: Loading = DEFAULTS
+) -> int:  # fmt: skip
+    """Equations of motion: counts, verification, and with --out C code, its self-test, the equations and the report.
+
+    Args:
+        out: Folder for the C code, its self-test and an example, the equations as text and the report page.
+        effort: Of the search for few operations: low takes a second, normal half a minute, high minutes.
+    """
     with progress_line(loading.json) as progress:
         model = loading.load(robot)
         result = work.derive_work(model, out, effort=effort, progress=progress)
@@ -33,8 +41,7 @@ def derive_(robot: str, *, out: Path | None = None, effort: str = "low", loading
         _show_checks(result["verification"])
         times = ", ".join(f"{s['name']} {1e3 * s['seconds']:.0f} ms" for s in result["stages"])
         out_console.print(f"\nTime: {times}", highlight=False, markup=False)
-        for file in result["files"]:
-            out_console.print(f"Wrote {file}", highlight=False, markup=False, soft_wrap=True)
+        wrote(result["files"])
 
     return finish(result, loading, show)
 
@@ -43,7 +50,7 @@ _TITLES = {"conventions": "Conventions", "differences": "Otherwise in pinocchio 
 
 
 @app.command
-def check(robot: str, *, loading: Loading = DEFAULTS) -> int:
+def check(robot: RobotName, *, loading: Loading = DEFAULTS) -> int:
     """Import report, physical laws, and comparison with pinocchio and MuJoCo where they are installed."""
     with progress_line(loading.json) as progress:
         model = loading.load(robot)
@@ -62,12 +69,15 @@ def check(robot: str, *, loading: Loading = DEFAULTS) -> int:
 
 @app.command
 def counts(
-    robot: str, *, effort: str = "normal", task: tuple[str, ...] = DEFAULT_TASKS, trace: bool = False,
+    robot: RobotName, *, effort: Effort = "normal", task: tuple[str, ...] = DEFAULT_TASKS, trace: bool = False,
     loading: Loading = DEFAULTS,
 ) -> int:  # fmt: skip
     """Operations of each task by each method, and what each pass of the search saved.
 
-    --trace lists every operation with its origin: [terms] parameters of bodies -> outputs.
+    Args:
+        effort: Of the search: low tries the places of origins only, normal all passes, high more of each.
+        task: Tasks to count, one each; a task of a frame is written task:frame, such as jacobian:tool.
+        trace: List every operation with its origin: [terms] parameters of bodies -> outputs.
     """
     with progress_line(loading.json) as progress:
         model = loading.load(robot)
@@ -87,16 +97,23 @@ def counts(
 
 @app.command
 def code(
-    robot: str, *, target: str = "c", task: tuple[str, ...] = DEFAULT_TASKS, out: Path = Path(),
+    robot: RobotName, *, target: str = "c", task: tuple[str, ...] = DEFAULT_TASKS, out: Path = Path(),
     precision: Literal["double", "float"] = "double", loading: Loading = DEFAULTS,
 ) -> int:  # fmt: skip
-    """Write the tasks in a target language; a task of a frame is written task:frame."""
+    """Write the tasks in a target language: C, NumPy, JAX, CasADi, Julia, MATLAB, Rust, LaTeX, MathML or text.
+
+    Args:
+        target: c, numpy, jax, casadi, julia, matlab, rust, latex, mathml or text.
+        task: Tasks to write, one each; a task of a frame is written task:frame, such as jacobian:tool.
+        out: Folder for the files.
+        precision: Of the numbers in the code.
+    """
     model = loading.load(robot)
     files = work.write(work.code_files(model, derive(model), task, target, precision), out)
     result = {**header(model, "code"), "files": files}
 
     def show(result: dict[str, Any]) -> None:
-        out_console.print("\n".join(f"Wrote {file}" for file in result["files"]), soft_wrap=True)
+        wrote(result["files"])
 
     return finish(result, loading, show)
 
@@ -124,10 +141,17 @@ class Ranges:
 
 @app.command(name="explicit")
 def explicit_(
-    robot: str, *, tolerance: str | None = None, rule: Literal["certified", "paper"] = "certified",
+    robot: RobotName, *, tolerance: str | None = None, rule: Literal["certified", "paper"] = "certified",
     symbolic: bool = False, out: Path | None = None, ranges: Ranges = Ranges(), loading: Loading = DEFAULTS,
 ) -> int:  # fmt: skip
-    """The explicit model in lumped constants, with --tolerance 1% abbreviated; --out writes C code, text and a page."""
+    """The explicit model in lumped constants, with --tolerance 1% abbreviated.
+
+    Args:
+        tolerance: Leave out what changes no torque by more than this share (1% or 0.01) of the torque limits.
+        rule: certified: the error of each torque is proved; paper: Armstrong, Khatib and Burdick's significance rule.
+        symbolic: Masses, lengths and inertias stay letters in the constants.
+        out: Folder for C code, text and a page.
+    """
     with progress_line(loading.json) as progress:
         model = loading.load(robot)
         progress("explicit model")
@@ -150,6 +174,7 @@ def explicit_(
         out_console.print(str(shown), highlight=False, markup=False, soft_wrap=True)
         for task, c in result["counts"].items():
             out_console.print(f"{task}: {c['total']} operations ({c['mul']} mul, {c['add']} add)", highlight=False)
+        wrote(result["files"])
 
     return finish(result, loading, show)
 
@@ -166,8 +191,12 @@ def _explicit_page(robot: Robot, shown: Any) -> str:
 
 
 @app.command
-def bench(robot: str, *, libraries: Path | None = None, loading: Loading = DEFAULTS) -> int:
-    """Times beside the installed libraries'; --libraries: a folder with CasADi's C functions, TASK.so."""
+def bench(robot: RobotName, *, libraries: Path | None = None, loading: Loading = DEFAULTS) -> int:
+    """Times beside those of the installed libraries; operations counted and operations run.
+
+    Args:
+        libraries: Folder with C functions compiled from CasADi, TASK.so, as benchmarks/peers/build.py makes them.
+    """
     with progress_line(loading.json) as progress:
         model = loading.load(robot)
         result = work.bench_work(model, robot if Path(robot).exists() else None, libraries, progress)

@@ -11,22 +11,31 @@ from kane.api import work
 from kane.api.equations import DEFAULT_TASKS, derive
 from kane.api.robot import Robot, load
 from kane.api.summary import header
-from kane.cli.common import DEFAULTS, Loading, app, finish, out_console, progress_line
+from kane.cli.common import DEFAULTS, Loading, RobotName, app, finish, out_console, progress_line, wrote
 from kane.cli.numbers import Listed, numbers, state
+from kane.search import Effort
 
 Method = Literal["DOP853", "RK4", "variational", "BDF", "IDA"]
 
 
 @app.command
 def simulate(  # noqa: PLR0913
-    robot: str, *, time: float = 5.0, q: Listed = "", qd: Listed = "", tau: Listed = "", method: Method = "DOP853",
-    step: float | None = None, out: Path | None = None, plot: Path | None = None, animate: Path | None = None,
-    loading: Loading = DEFAULTS,
+    robot: RobotName, *, time: float = 5.0, q: Listed = "", qd: Listed = "", tau: Listed = "",
+    method: Method = "DOP853", step: float | None = None, out: Path | None = None, plot: Path | None = None,
+    animate: Path | None = None, loading: Loading = DEFAULTS,
 ) -> int:  # fmt: skip
-    """Free motion (or with constant --tau) from a start; values as "0,0.5,..." or "q1=0.5,q2=1".
+    """Free motion, or with constant forces, from a start; energy balance, drawings, a page that plays it in 3-D.
 
-    --out saves the run (.npz or .parquet), --plot draws time histories (.svg or .png), --animate writes the report as
-    one HTML page in which the run is played in 3-D.
+    Args:
+        time: Seconds.
+        q: Coordinates at the start, "0,0.5,..." or "q1=0.5,q2=1"; those not named are 0.
+        qd: Speeds at the start, likewise.
+        tau: Constant generalized forces, "0,1.5,..."; 0 if not given.
+        method: DOP853, RK4, variational; BDF and IDA for stiff systems want kane[dae].
+        step: Step of RK4 and variational, s; the others choose theirs.
+        out: File for the run (.npz or .parquet).
+        plot: File for time histories (.svg or .png); wants kane[plot].
+        animate: File for the report page (.html), in which the run is played in 3-D.
     """
     from kane.simulation import simulate as run
 
@@ -59,8 +68,7 @@ def simulate(  # noqa: PLR0913
 
     def show(_: dict[str, Any]) -> None:
         out_console.print(result.summary(), highlight=False, markup=False)
-        for file in files:
-            out_console.print(f"Wrote {file}", highlight=False, markup=False, soft_wrap=True)
+        wrote(files)
 
     finish(made, loading, show)
     return 0 if result.success and result.energy_ok else 1
@@ -76,21 +84,31 @@ def _played(mechanism: Any, run: Any) -> str:
 
 @app.command
 def report(
-    robot: str, *, out: Annotated[Path, Parameter(alias="-o")] = Path("report.html"), quick: bool = False,
-    effort: str = "low", loading: Loading = DEFAULTS,
+    robot: RobotName, *, out: Annotated[Path, Parameter(alias="-o")] = Path("report.html"), quick: bool = False,
+    effort: Effort = "low", loading: Loading = DEFAULTS,
 ) -> int:  # fmt: skip
-    """One self-contained HTML page that shows everything; open it from disk.  --quick leaves abbreviations out."""
+    """One self-contained HTML page that shows everything; open it from disk.
+
+    Args:
+        out: The page.
+        quick: Leave the abbreviated explicit models out.
+        effort: Of the search for few operations: low takes seconds, normal a minute, high minutes.
+    """
     with progress_line(loading.json) as progress:
         model = loading.load(robot)
         page, checks = work.report_page(model, effort, () if quick else work.LEVELS, progress)
         files = work.write({out.name: page}, out.parent)
     made = {**header(model, "report"), "verification": checks, "files": files}
-    return finish(made, loading, lambda r: out_console.print(f"Wrote {files[0]}", highlight=False, soft_wrap=True))
+    return finish(made, loading, lambda r: wrote(r["files"]))
 
 
 @app.command
-def serve(robot: str, *, port: int = 0, loading: Loading = DEFAULTS) -> int:
-    """The report live on this machine: pick another robot, change a parameter; Ctrl-C ends it."""
+def serve(robot: RobotName, *, port: int = 0, loading: Loading = DEFAULTS) -> int:
+    """The report live on this machine: pick another robot, change a parameter; Ctrl-C ends it.
+
+    Args:
+        port: Of 127.0.0.1; 0 takes a free one.  The address is printed.
+    """
     from kane.report import Given
     from kane.report import serve as run
     from kane.robots import names
