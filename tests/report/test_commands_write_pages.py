@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import subprocess
@@ -115,3 +116,16 @@ def test_poles_at_rest_are_those_of_forward_dynamics(name):
     assert len(ours) == 2 * n
     powers = lambda values: np.array([np.sum(values**k) for k in range(1, 2 * n + 1)])  # whatever their order
     assert np.allclose(powers(ours), powers(np.linalg.eigvals(A)), rtol=1e-5, atol=1e-4)
+
+
+def test_the_page_beside_the_code_shows_the_same_programs(tmp_path):
+    """Counts printed, counts on the page, code in files and code on the page are those of the searched programs."""
+    result = kane(tmp_path, "derive", "scara", "--out", "made", "--json")
+    counted = json.loads(result.stdout)["counts"]
+    page = (tmp_path / "made" / "report.html").read_text(encoding="utf-8")
+    for task, c in counted.items():
+        assert f'<summary>{task} <span class="count">{c["total"]} operations, searched</span>' in page
+    assert html.unescape(page).count((tmp_path / "made" / "scara.c").read_text(encoding="utf-8").strip()) == 1
+    result = kane(tmp_path, "report", "scara", "-o", "page.html", "--quick")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert f'{counted["inverse_dynamics"]["total"]} operations, searched</span>' in page

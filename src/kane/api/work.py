@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from kane.api.equations import DEFAULT_TASKS, Equations, derive
 from kane.api.explicit import Abbreviated, Explicit
 from kane.api.robot import Robot
 from kane.api.summary import conventions, header, import_notes
+from kane.equations.derive import Derived
 from kane.mechanism.given import mechanism_of
 from kane.mechanism.model import Mechanism
 
@@ -159,12 +160,18 @@ def report_page(
     from kane.report import Given, Options, build_report, render
 
     progress("verify")
-    checks = verification(derive(robot, effort=effort), DEFAULT_TASKS)
+    equations = derive(robot, effort=effort)
+    checks = verification(equations, DEFAULT_TASKS)
     progress("count")
     methods = counts_work(robot, DEFAULT_TASKS, "low")["tasks"]
-    given = Given(checks=checks, methods=methods, notes=code_notes(robot))
+    given = Given(derived=_searched(equations, DEFAULT_TASKS), checks=checks, methods=methods, notes=code_notes(robot))
     page = build_report(robot.mechanism, Options(tolerances=tuple(tolerances)), given, progress=progress)
     return render(page), checks
+
+
+def _searched(equations: Equations, tasks: Sequence[str]) -> dict[str, Derived]:
+    """The tasks as they are used and written as code, for a page that shows them."""
+    return {t: replace(equations.derived(t), program=equations.program(t), method="searched") for t in tasks}
 
 
 def report(robot: Robot | Mechanism, path: str | Path = "report.html", **options: Any) -> Path:
@@ -260,7 +267,9 @@ def write_results(
     from kane.report import Given, Options, build_report, render
 
     files = code_files(robot, equations, tasks, "c") | code_files(robot, equations, tasks, "text")
-    given = Given(checks=checks, notes=code_notes(robot))
+    plain = [(task, equations.derived(task)) for task in tasks]
+    methods = [{"task": task, "method": d.method, "counts": d.program.counts.as_dict()} for task, d in plain]
+    given = Given(derived=_searched(equations, tasks), checks=checks, methods=methods, notes=code_notes(robot))
     return write(files | {"report.html": render(build_report(robot.mechanism, Options(tolerances=()), given))}, out)
 
 

@@ -47,10 +47,11 @@ def emit(
     """
     if target not in TARGETS:
         raise UnknownNameError(
-            f"no target {target!r}", name=target, value=target, remedy=f"There are: {', '.join(TARGETS)}."
+            f"There is no target {target!r}.", name=target, value=target, remedy=f"There are: {', '.join(TARGETS)}."
         )
     if precision not in ("double", "float"):
-        raise UnknownNameError(f"no precision {precision!r}", name=precision, remedy="There are: double, float.")
+        remedy = "There are: double, float."
+        raise UnknownNameError(f"There is no precision {precision!r}.", name=precision, remedy=remedy)
     chosen = TARGETS[target]
     ready = [fuse(p) for p in programs] if chosen.fused else list(programs)
     return chosen.render(make_package(ready, name, precision, notes))
