@@ -213,3 +213,27 @@ def test_motion_is_written_as_csv_and_drawing():
 
     drawing = ElementTree.fromstring(motion.svg())
     assert len([e for e in drawing.iter() if e.tag.endswith("polyline")]) == 6
+
+
+@pytest.mark.parametrize("joints", [1, 6, 60])
+def test_a_drawing_has_no_text_upon_text_and_nothing_cut_off(joints):
+    rng = np.random.default_rng(joints)
+    names = tuple(f"left_shoulder_joint{k}" for k in range(joints))
+    motion = FourierMotion(names, 7.0, rng.normal(size=joints), *rng.normal(size=(2, joints, 3)))
+    from xml.etree import ElementTree
+
+    drawing = ElementTree.fromstring(motion.svg())
+    width, height = float(drawing.get("width")), float(drawing.get("height"))
+    boxes = []
+    for text in (e for e in drawing.iter() if e.tag.endswith("text")):
+        x, y, size = float(text.get("x")), float(text.get("y")), 6.5 * len(text.text)
+        left = x - size * {"middle": 0.5, "end": 1.0}.get(text.get("text-anchor"), 0.0)
+        boxes.append((left, left + size, y - 10, y + 2))
+    assert all(0 <= a and b <= width and 0 <= c and d <= height for a, b, c, d in boxes)
+    pairs = [(p, q) for k, p in enumerate(boxes) for q in boxes[:k]]
+    assert not [1 for p, q in pairs if p[0] < q[1] and q[0] < p[1] and p[2] < q[3] and q[2] < p[3]]
+    texts = {e.text for e in drawing.iter() if e.tag.endswith("text")}
+    assert {"0", "7", "t, s", *names} <= texts
+    for line in (e for e in drawing.iter() if e.tag.endswith("polyline")):
+        places = np.array([p.split(",") for p in line.get("points").split()], float)
+        assert (places >= 0).all() and (places <= [width, height]).all()

@@ -12,6 +12,7 @@ import numpy as np
 
 from kane.errors import InputError
 from kane.identification.checks import limits_of
+from kane.identification.drawing import drawing
 from kane.identification.torque_model import TorqueModel
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -112,29 +113,8 @@ class FourierMotion:
 
     def svg(self, width: int = 720, height: int = 180) -> str:
         """A drawing of q, qd and qdd of every joint over one period."""
-        t = self.times(400)
-        panels = []
-        for row, (title, values) in enumerate(zip(("q", "qd", "qdd"), self(t), strict=True)):
-            low, high = float(values.min()), float(values.max())
-            scale = (height - 40) / max(high - low, 1e-12)
-            x = 60 + t / self.period * (width - 180)
-            panels.append(f'<text x="8" y="{row * height + 24}">{title}</text>')
-            for value in (low, high):
-                place = row * height + 24 + (high - value) * scale
-                panels.append(f'<text x="8" y="{place:.1f}" font-size="9">{value:.3g}</text>')
-            for j, name in enumerate(self.joints):
-                y = row * height + 20 + (high - values[:, j]) * scale
-                points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
-                color = f"hsl({360 * j // len(self.joints)} 70% 40%)"
-                panels.append(f'<polyline fill="none" stroke="{color}" points="{points}"/>')
-                if row == 0:
-                    label = name.replace("&", "&amp;").replace("<", "&lt;")
-                    panels.append(f'<text x="{width - 110}" y="{24 + 16 * j}" fill="{color}">{label}</text>')
-        size = f'width="{width}" height="{3 * height}" viewBox="0 0 {width} {3 * height}"'
-        body = "\n".join(panels)
-        return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">\n{body}\n</svg>\n'
-        )
+        t = np.linspace(0.0, self.period, 400)
+        return drawing(self.joints, t, self(t), width, height)
 
 
 def fine_times(period: float, harmonics: int) -> tuple[Array, float]:
