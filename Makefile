@@ -19,7 +19,7 @@ check: $(VENV)/.installed-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Every robot file of the wheels against pinocchio, MuJoCo and Drake (about half an hour on two cores).
+# Every robot file of the wheels against pinocchio, MuJoCo and Drake (about an hour on two cores).
 sweep: $(VENV)/.installed-robots
 	$(BIN)/python -m pytest -m sweep -n auto
 

@@ -63,8 +63,10 @@ def at_speed(e: Equations | Jacobians, v: float) -> LinearSystem:
 
 
 if __name__ == "__main__":
+    print("speed, m/s: eigenvalues of lean and steer, 1/s")
     equations = jacobians(kane_equations(build().mechanism(), parameters=()))
     for speed in range(11):
         whole = at_speed(equations, speed)
         at = [whole.states.index(n) for n in ("lean", "steer", "lean_dot", "steer_dot")]
-        print(speed, np.round(np.sort_complex(np.linalg.eigvals(whole.A[np.ix_(at, at)])), 6))
+        values = np.sort_complex(np.linalg.eigvals(whole.A[np.ix_(at, at)]))
+        print(f"{speed:2d}:", "  ".join(f"{x.real:.6f}{x.imag:+.6f}i" if x.imag else f"{x.real:.6f}" for x in values))

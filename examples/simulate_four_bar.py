@@ -43,3 +43,4 @@ if __name__ == "__main__":
     result.plot(out / "history.svg")
     result.animate(out / "motion.html")
     result.save(out / "run.npz")
+    print(f"Wrote {out}/history.svg, motion.html (open it in a browser), run.npz")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import StringIO
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -44,3 +45,9 @@ def test_a_wide_matrix_is_printed_whole(width: int) -> None:
     assert max(map(len, text.splitlines())) <= width
     assert [x for x in values.flat if f" {x:.6g} " not in text] == []
     assert [name for name in columns if f" {name} " not in text] == []
+
+
+def test_a_plot_that_cannot_be_written_is_refused_before_the_run(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["simulate", "two_link", "--out", str(tmp_path / "a.npz"), "--plot", str(tmp_path / "a.pdf")])
+    assert end.value.code == 2 and list(tmp_path.iterdir()) == []

@@ -38,7 +38,10 @@ def simulate(  # noqa: PLR0913
         animate: File for the report page (.html), in which the run is played in 3-D.
     """
     from kane.simulation import simulate as run
+    from kane.simulation.plots import check
 
+    if plot is not None:
+        check(plot)
     with progress_line(loading.json) as progress:
         model = loading.load(robot)
         progress("simulate")

@@ -26,12 +26,10 @@ def plot(
 
     Raises MissingExtraError without matplotlib, UnsupportedError for a file that is neither .svg nor .png.
     """
-    try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        remedy = 'Install it: pip install "kane[plot]".'
-        raise MissingExtraError("Plots want matplotlib.", name="plot", remedy=remedy) from error
+    check(path)
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
     with rc_context(STYLE):
         panels = [("", [n]) for n in names] if names else _panels(result)
         rows = _phases(result) if phase else panels
@@ -52,11 +50,24 @@ def plot(
     return figure
 
 
+def check(path: str | Path | None) -> None:
+    """Whether a plot could be written there, before a run that may take long.
+
+    Raises MissingExtraError without matplotlib, UnsupportedError for a file that is neither .svg nor .png.
+    """
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        remedy = 'Install it: pip install "kane[plot]".'
+        raise MissingExtraError("Plots want matplotlib.", name="plot", remedy=remedy) from error
+    suffix = None if path is None else Path(path).suffix
+    if suffix not in (None, ".svg", ".png"):
+        raise UnsupportedError(f"A plot is not written as {suffix!r}.", name=str(path), remedy="Use .svg or .png.")
+
+
 def _write(figure: Any, path: Path) -> None:
     from kane.simulation.files import replace_whole
 
-    if path.suffix not in (".svg", ".png"):
-        raise UnsupportedError(f"A plot is not written as {path.suffix!r}.", name=str(path), remedy="Use .svg or .png.")
     dates = {"Date": None} if path.suffix == ".svg" else {"Software": None}
     replace_whole(path, lambda place: figure.savefig(place, metadata=dates, dpi=150))
 
@@ -92,7 +103,7 @@ def _history(result: SimulationResult, ax: Any, t: Any, y: Any, label: str, name
         else:
             ax.plot(result.t, result[name], label=name, linewidth=1.2)
     ax.set_ylabel(label or names[0])
-    if 1 < len(names) <= MANY:
+    if label and names[0] != "energy_residual" and len(names) <= MANY:
         ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
