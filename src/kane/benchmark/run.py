@@ -68,7 +68,7 @@ def bench(
         "python: one call from Python with fresh arrays, beside one call of each installed library",
         "batch: states a call into arrays made before, beside one library call a state from Python, beside libraries "
         "that take batches (processor time of all their threads), and beside the C code rewritten for vectors",
-        "share: of the machine's limit, max(mul, add) at the measured vector rate and the measured sines",
+        "of limit: share of the machine's limit, max(mul, add) at the measured vector rate and the measured sines",
     ]
     rows: list[Row] = []
     progress("limit of the machine")

@@ -204,7 +204,7 @@ def bench(robot: RobotName, *, libraries: Path | None = None, loading: Loading =
     def show(result: dict[str, Any]) -> None:
         table = Table("task", "mode", "states", "layout", "kane, ns", "peer", "peer, ns", "ratio", "spread", "of limit")
         for r in result["rows"]:
-            beside = ["", ""] if r["peer_ns"] is None else [f"{r['peer_ns']:.0f}", f"{r['ratio']:.2f}"]
+            beside = ["", ""] if r["peer_ns"] is None else [f"{r['peer_ns']:.0f}", f"{r['ratio']:.2g}"]
             place = [r["task"], r["mode"], str(r["n"]), r["layout"], f"{r['ours_ns']:.0f}", r["peer"]]
             share = "" if r["share"] is None else f"{r['share']:.0%}"
             table.add_row(*place, *beside, f"{r['spread']:.2f}", share)

@@ -156,6 +156,13 @@ def save_into(source: str | Path, mechanism: Mechanism, out: str | Path, overwri
         content = patch_urdf(source, plain)
     elif source.suffix.lower() == ".toml" or (out.suffix.lower() == ".toml" and not source.exists()):
         content = write_toml(mechanism).encode()
+    elif not source.exists():
+        raise UnsupportedError(
+            f"{source} is no file, so it has no form in which {out.name} could be written.",
+            name=str(source),
+            value=out.suffix,
+            remedy="Give a name that ends in .toml.",
+        )
     else:
         raise UnsupportedError(
             f"Identified values are written into URDF and TOML files, not {source.suffix!r}.",
