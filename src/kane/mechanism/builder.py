@@ -19,7 +19,8 @@ from kane.mechanism import loads as ld
 from kane.mechanism.basis import FrameVector, checked_vector, vector
 from kane.mechanism.beams import Beam
 from kane.mechanism.formula import Formula, Scalar, ScalarLike
-from kane.mechanism.handles import Body, Point, ReferenceFrame, axis_index, axis_text
+from kane.mechanism.given import checked_items, checked_name, names_in
+from kane.mechanism.handles import Body, Point, ReferenceFrame, axis_text, different_axes
 from kane.mechanism.model import (
     Mechanism,
     Parameter,
@@ -52,7 +53,8 @@ class System:
     """A mechanism being declared: N is the inertial frame, O its origin."""
 
     def __init__(self, name: str = "system", inertial: str = "N", origin: str = "O") -> None:
-        self.name = name
+        self.name = checked_name(name, "A system")
+        checked_name(inertial, "The inertial frame"), checked_name(origin, "The origin")
         self.frames: dict[str, ReferenceFrame] = {}
         self.points: dict[str, Point] = {}
         self.bodies: dict[str, Body] = {}
@@ -75,19 +77,20 @@ class System:
 
     def parameters(self, names: str = "", **values: ScalarLike) -> Any:
         """Constants without values (names) and with values (keywords)."""
+        numbers: dict[str, Fraction] = {}
         for key, value in values.items():
             number = f.exact(value)
             if isinstance(number, Formula):
                 raise InputError(
                     f"Parameter {key!r} has the value {value!r}, which is not a number.", name=key, value=value
                 )
-            self._declare(key, lambda n, number=number: self._parameters.append(Parameter(n, number)))
-        made = self._declare(names, lambda n: self._parameters.append(Parameter(n))) if names else ()
-        if not values:
-            return made
-        given = tuple(f.name(key) for key in values)
-        result = (made if isinstance(made, tuple) else (made,)) + given
-        return result[0] if len(result) == 1 else result
+            numbers[key] = number
+        plain = names_in(names)
+        self._take(*numbers, *plain)
+        self._parameters += [Parameter(key, number) for key, number in numbers.items()]
+        self._parameters += [Parameter(n) for n in plain]
+        made = tuple(f.name(n) for n in (*plain, *numbers))
+        return made[0] if len(made) == 1 else made
 
     def inputs(self, names: str) -> Any:
         """Names of forces, torques and other amounts given at run time."""
@@ -98,14 +101,26 @@ class System:
         return self._declare(names, lambda n: self._loads.append(ld.Specified(n)))
 
     def _declare(self, names: str, add: Any) -> Any:
-        parts = names.replace(",", " ").split()
+        parts = names_in(names)
+        self._take(*parts)
         for n in parts:
-            self._take(n)
             add(n)
-        made = tuple([f.name(n) for n in parts])
+        made = tuple(f.name(n) for n in parts)
         return made[0] if len(made) == 1 else made
 
-    def _take(self, n: str) -> None:
+    def _take(self, *names: str) -> None:
+        """All the names, or none of them where one is refused."""
+        taken: list[str] = []
+        try:
+            for n in names:
+                self._check_name(n)
+                self._declared.add(n)
+                taken.append(n)
+        except InputError:
+            self._declared.difference_update(taken)
+            raise
+
+    def _check_name(self, n: str) -> None:
         """One name means one thing: also in formulas as text, and beside the rates that are named q_dot."""
         if n in self._declared or n in ("t", "pi"):
             raise InputError(f"{n!r} is declared twice.", name=n, remedy="Choose another name.")
@@ -122,13 +137,12 @@ class System:
                 f"{n!r} is declared beside {base if base != n else n + '_dot'!r}: a name with _dot is the rate of the "
                 "name without.", name=n, remedy="Choose another name.",
             )  # fmt: skip
-        self._declared.add(n)
 
     def speeds(self, **definitions: ScalarLike) -> Any:
         """Generalized speeds as combinations of rates: speeds(u1=dot(q1) + dot(q2), u2=dot(q2))."""
-        for key, value in definitions.items():
-            self._take(key)
-            self._speeds.append(SpeedDefinition(key, f.exact(value)))
+        exact = {key: f.exact(value) for key, value in definitions.items()}
+        self._take(*exact)
+        self._speeds += [SpeedDefinition(key, value) for key, value in exact.items()]
         made = tuple(f.name(key) for key in definitions)
         return made[0] if len(made) == 1 else made
 
@@ -141,14 +155,14 @@ class System:
 
     def frame(self, name: str) -> ReferenceFrame:
         """A new frame, to be oriented."""
-        if name in self.frames:
+        if checked_name(name, "A frame") in self.frames:
             raise InputError(f"There are two frames named {name!r}.", name=name, remedy="Rename one of them.")
         self.frames[name] = ReferenceFrame(self, name)
         return self.frames[name]
 
     def point(self, name: str) -> Point:
         """A new point, to be located."""
-        if name in self.points:
+        if checked_name(name, "A point") in self.points:
             raise InputError(f"There are two points named {name!r}.", name=name, remedy="Rename one of them.")
         self.points[name] = Point(self, name)
         return self.points[name]
@@ -176,6 +190,8 @@ class System:
         """The dot product of two vectors given in any frames, as a formula in the angles between them."""
         from kane.mechanism.assemble import dot_product
 
+        for v in (a, b):
+            checked_vector(v, "A factor of a dot product")
         return f.formula(dot_product(self, a, b))
 
     def velocity(self, point: Point, frame: ReferenceFrame, axis: FrameVector) -> Formula:
@@ -214,7 +230,7 @@ class System:
 
         inertia: (Ixx, Iyy, Izz[, Ixy, Iyz, Izx]) about the mass centre, axes of the frame.
         """
-        i = [f.exact(x) for x in inertia]
+        i = [f.exact(x) for x in checked_items(inertia, f"The inertia scalars of body {name!r}")]
         if len(i) not in (3, 6):
             raise InertiaError(
                 f"Body {name!r} has {len(i)} inertia scalars.", name=name, remedy="Give Ixx, Iyy, Izz or all six."
@@ -224,7 +240,7 @@ class System:
         return self._body(Body(name, centre, _mass(name, mass), fixed, (i[0], i[3], i[5], i[1], i[4], i[2])))
 
     def _body(self, body: Body) -> Body:
-        if body.name in self.bodies:
+        if checked_name(body.name, "A body") in self.bodies:
             raise InputError(
                 f"There are two bodies named {body.name!r}.", name=body.name, remedy="Rename one of them."
             )
@@ -240,11 +256,12 @@ class System:
     def force(self, name: str, point: Point, vector: FrameVector, body: ReferenceFrame | None = None) -> None:
         """A force on a point, or on the material point of `body` that is there."""
         checked_vector(vector, f"Force {name!r}")
-        self._loads.append(ld.Force(name, self._point(point).name, vector, self._frame(body).name if body else None))
+        on = None if body is None else self._frame(body).name
+        self._load(ld.Force(name, self._point(point).name, vector, on))
 
     def torque(self, name: str, body: ReferenceFrame, vector: FrameVector) -> None:
         """A torque on a body."""
-        self._loads.append(ld.Torque(name, self._frame(body).name, checked_vector(vector, f"Torque {name!r}")))
+        self._load(ld.Torque(name, self._frame(body).name, checked_vector(vector, f"Torque {name!r}")))
 
     def force_pair(
         self, name: str, point: Point, body: ReferenceFrame, reaction: ReferenceFrame, vector: FrameVector
@@ -252,16 +269,16 @@ class System:
         """A force on the material point of `body` at `point` and its opposite on the coinciding point of `reaction`."""
         checked_vector(vector, f"Force {name!r}")
         pair = self._frame(body).name, self._frame(reaction).name
-        self._loads.append(ld.ForcePair(name, self._point(point).name, *pair, vector))
+        self._load(ld.ForcePair(name, self._point(point).name, *pair, vector))
 
     def torque_pair(self, name: str, body: ReferenceFrame, reaction: ReferenceFrame, vector: FrameVector) -> None:
         """A torque on `body` and its opposite on `reaction`."""
         checked_vector(vector, f"Torque {name!r}")
-        self._loads.append(ld.TorquePair(name, self._frame(body).name, self._frame(reaction).name, vector))
+        self._load(ld.TorquePair(name, self._frame(body).name, self._frame(reaction).name, vector))
 
     def actuator(self, name: str, point: Point, other: Point, magnitude: ScalarLike) -> None:
         """A force along the line of two points, pushing them apart when positive."""
-        self._loads.append(ld.LineForce(name, self._point(point).name, self._point(other).name, f.exact(magnitude)))
+        self._load(ld.LineForce(name, self._point(point).name, self._point(other).name, f.exact(magnitude)))
 
     def spring(self, name: str, point: Point, other: Point, stiffness: ScalarLike, length: ScalarLike = 0) -> None:
         """A linear spring between two points with its natural length."""
@@ -273,7 +290,15 @@ class System:
 
     def generalized_force(self, name: str, speed: Formula, value: ScalarLike) -> None:
         """A contribution to the generalized active force of one speed."""
-        self._loads.append(ld.GeneralizedForce(name, str(speed), f.exact(value)))
+        self._load(ld.GeneralizedForce(name, str(speed), f.exact(value)))
+
+    def _load(self, load: ld.Load) -> None:
+        checked_name(load.name, "A load")
+        self._loads.append(load)
+
+    def _constrain(self, constraint: c.Constraint | c.GivenVelocity) -> None:
+        checked_name(constraint.name, "A constraint")
+        self._constraints.append(constraint)
 
     def add(self, *elements: ld.Load | c.Constraint) -> None:
         """Loads and constraints made elsewhere: joint elements, beams."""
@@ -304,9 +329,16 @@ class System:
 
         options: the other fields of Beam; scalars may be text.
         """
-        frame, start, root = self._frame(frame), self._point(start), f"{name}.root"
+        frame, start, root = self._frame(frame), self._point(start), f"{checked_name(name, 'A beam')}.root"
         scalars: dict[str, Any] = {k: f.exact(options.pop(k)) for k in ("axial_rigidity", "damping") if k in options}
-        names = tuple(str(q) for q in coordinates)
+        names = tuple(str(q) for q in checked_items(coordinates, f"The coordinates of beam {name!r}"))
+        for q in names:
+            if q not in self._coordinates:
+                raise InputError(
+                    f"Beam {name!r} has the coordinate {q!r}, which is not declared.", name=name, value=q,
+                    remedy="Give one of coordinates(...) for each shape.",
+                )  # fmt: skip
+        shapes = checked_items(shapes, f"The shapes of beam {name!r}")
         made = Beam(
             name,
             root,
@@ -314,7 +346,7 @@ class System:
             f.exact(density),
             f.exact(rigidity),
             names,
-            tuple(shapes),
+            shapes,
             **scalars,
             **options,
         )
@@ -335,18 +367,18 @@ class System:
 
     def holonomic(self, name: str, expression: ScalarLike) -> None:
         """A configuration constraint expression = 0."""
-        self._constraints.append(c.Holonomic(name, f.exact(expression)))
+        self._constrain(c.Holonomic(name, f.exact(expression)))
 
     def nonholonomic(self, name: str, expression: ScalarLike) -> None:
         """A motion constraint expression = 0, linear in the rates."""
-        self._constraints.append(c.MotionConstraint(name, f.exact(expression)))
+        self._constrain(c.MotionConstraint(name, f.exact(expression)))
 
     def coincide(
         self, name: str, point: Point, other: Point, frame: ReferenceFrame, axes: Sequence[int] = (1, 2, 3)
     ) -> None:
         """Two points stay together along the axes (1, 2, 3) of a frame: a loop is closed."""
         pair, along = (self._point(point).name, self._point(other).name), self._frame(frame).name
-        self._constraints.append(c.Coincident(name, *pair, along, tuple(axis_index(k) for k in axes)))
+        self._constrain(c.Coincident(name, *pair, along, different_axes(name, axes)))
 
     def roll(
         self,
@@ -359,14 +391,13 @@ class System:
     ) -> None:
         """Rolling without slip of a body on a surface body, along the axes (1, 2, 3) of a frame."""
         at, on, along = self._point(contact).name, self._frame(surface).name, self._frame(frame).name
-        self._constraints.append(
-            c.Rolling(name, self._frame(body).name, at, on, along, tuple(axis_index(k) for k in axes))
-        )
+        self._constrain(c.Rolling(name, self._frame(body).name, at, on, along, different_axes(name, axes)))
 
     def given_velocity(self, point: Point, frame: ReferenceFrame, vector: FrameVector) -> None:
         """A velocity of a point in a frame, derived by hand: it is checked against the derivative of the position."""
         name = f"velocity of {self._point(point).name} in {self._frame(frame).name}"
-        self._constraints.append(c.GivenVelocity(name, self._point(point).name, self._frame(frame).name, vector))
+        checked_vector(vector, f"The {name}")
+        self._constrain(c.GivenVelocity(name, self._point(point).name, self._frame(frame).name, vector))
 
     def mechanism(self) -> Mechanism:
         """The frozen description of everything declared.

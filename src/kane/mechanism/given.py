@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kane.errors import InputError, UnknownNameError
@@ -25,6 +25,35 @@ def mechanism_of(source: Any) -> Mechanism:
         f"{source!r} is not a robot.", value=repr(source),
         remedy="Give a robot of kane.load, a Mechanism, or a kane.System.",
     )  # fmt: skip
+
+
+def checked_name(name: object, what: str) -> str:
+    """The name of what is called so; InputError for what is no text, is empty, or does not fit on a line."""
+    if not isinstance(name, str) or not name.strip() or not name.isprintable():
+        raise InputError(
+            f"{what} has the name {str(name)[:80]!r}.", name=what, value=repr(name)[:80],
+            remedy="Give a text on one line, not empty.",
+        )  # fmt: skip
+    return name
+
+
+def names_in(names: Any) -> list[str]:
+    """Names separated by blanks or commas; InputError for what is no text."""
+    if not isinstance(names, str):
+        raise InputError(
+            f"Names are given as {str(names)[:80]!r}.", value=repr(names)[:80], remedy='Give one text: "q1 q2".'
+        )
+    return names.replace(",", " ").split()
+
+
+def checked_items(values: Any, what: str) -> tuple[Any, ...]:
+    """The elements of a sequence that is no text; InputError names what is wanted."""
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise InputError(
+            f"{what} are given as {str(values)[:80]!r}.", name=what, value=repr(values)[:80],
+            remedy="Give them in a list or tuple.",
+        )  # fmt: skip
+    return tuple(values)
 
 
 def check_parameters(mechanism: Mechanism, parameters: str | Sequence[str]) -> None:

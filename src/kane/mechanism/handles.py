@@ -11,6 +11,7 @@ from kane.graph.arena import Graph
 from kane.mechanism import formula as f
 from kane.mechanism.basis import FrameVector, basis, checked_vector, vector
 from kane.mechanism.formula import Formula, Scalar, ScalarLike
+from kane.mechanism.given import checked_items
 from kane.mechanism.model import Axis, MatrixTurn, Move, QuaternionTurn, Turn, Vector
 
 if TYPE_CHECKING:
@@ -58,6 +59,12 @@ class ReferenceFrame:
 
     def orient_body_fixed(self, parent: ReferenceFrame, angles: Sequence[ScalarLike], order: str) -> ReferenceFrame:
         """Turn about own axes one after the other: order "zxy" or "312"."""
+        angles = checked_items(angles, f"The angles of frame {self.name!r}")
+        if not isinstance(order, str):
+            raise InputError(
+                f"Frame {self.name!r} is turned in the order {order!r}.", name=self.name, value=repr(order),
+                remedy='Name one axis for each angle: "zxy" or "312".',
+            )  # fmt: skip
         if len(order) != len(angles):
             raise InputError(
                 f"Frame {self.name!r} has {len(angles)} angles and the order {order!r}.", name=self.name, value=order,
@@ -71,7 +78,8 @@ class ReferenceFrame:
 
     def orient_space_fixed(self, parent: ReferenceFrame, angles: Sequence[ScalarLike], order: str) -> ReferenceFrame:
         """Turn about the axes of `parent`, one after the other: the body-fixed turns in reverse order."""
-        return self.orient_body_fixed(parent, tuple(reversed(tuple(angles))), order[::-1])
+        angles = checked_items(angles, f"The angles of frame {self.name!r}")
+        return self.orient_body_fixed(parent, angles[::-1], order[::-1] if isinstance(order, str) else order)
 
     def orient_quaternion(
         self, parent: ReferenceFrame, quaternion: Sequence[Formula], speeds: Sequence[str] = ()
@@ -80,19 +88,22 @@ class ReferenceFrame:
 
         speeds: names of its own speeds, angular velocity in `parent`, these axes.
         """
-        names = tuple(str(q) for q in quaternion)
-        rates = tuple(speeds) or tuple(f"{self.name}.w{k}" for k in "xyz")
+        names = tuple(str(q) for q in checked_items(quaternion, f"The coordinates of frame {self.name!r}"))
+        own_rates = tuple(str(u) for u in checked_items(speeds, f"The speeds of frame {self.name!r}"))
+        for rate in own_rates:
+            self.system._check_name(rate)
+        rates = own_rates or tuple(f"{self.name}.w{k}" for k in "xyz")
         own = list(dict.fromkeys(n for n in names if n in self.system._coordinates))
-        if len(names) != 4 or len(own) != 4 or len(rates) != 3:
+        if len(names) != 4 or len(own) != 4 or len(set(rates)) != 3 or len(rates) != 3:
             raise InputError(
                 f"Frame {self.name!r} is turned by a quaternion of {', '.join(names)} with the speeds "
                 f"{', '.join(rates)}.", name=self.name, value=names,
                 remedy="Give four different coordinates (w, x, y, z), and three names of speeds or none.",
             )  # fmt: skip
+        turn = QuaternionTurn((names[0], names[1], names[2], names[3]), (rates[0], rates[1], rates[2]))
+        self._orient(parent, (turn,))
         self.system._quaternions[names] = rates
-        return self._orient(
-            parent, (QuaternionTurn((names[0], names[1], names[2], names[3]), (rates[0], rates[1], rates[2])),)
-        )
+        return self
 
     def orient_explicit(self, parent: ReferenceFrame, dcm: Sequence[Sequence[ScalarLike]]) -> ReferenceFrame:
         """Turn by direction cosines: dcm[i][j] is parent axis i dotted with own axis j.
@@ -178,9 +189,20 @@ def axis_index(axis: int | str | FrameVector) -> Axis:
                 f"{axis} is not a basis vector.", value=str(axis), remedy="Turn about x, y or z of the parent frame."
             )
         return axis.terms[0][1]
-    if axis not in _AXES:
+    if not isinstance(axis, (int, str)) or isinstance(axis, bool) or axis not in _AXES:
         raise InputError(f"{axis!r} is not an axis.", value=axis, remedy="Give 1, 2, 3 or x, y, z.")
     return _AXES[axis]
+
+
+def different_axes(name: str, axes: Sequence[int]) -> tuple[Axis, ...]:
+    """Different axes of a constraint, one at least.  Raises InputError."""
+    made = tuple(axis_index(k) for k in checked_items(axes, f"The axes of constraint {name!r}"))
+    if not made or len(set(made)) != len(made):
+        raise InputError(
+            f"Constraint {name!r} has the axes {axes!r}.", name=name, value=repr(axes),
+            remedy="Give different ones of 1, 2, 3.",
+        )  # fmt: skip
+    return made
 
 
 def axis_text(axis: FrameVector) -> str:
