@@ -13,6 +13,7 @@ from kane.equations.modular import Echelon, row_space
 from kane.equations.recursion import inverse_dynamics
 from kane.equations.system import System
 from kane.equations.tasks.regressors import parameter_columns, regressor_rows
+from kane.errors import InputError
 from kane.graph.arena import Ref
 from kane.graph.evaluate import evaluate
 from kane.graph.field import Field
@@ -29,6 +30,10 @@ SEEDS = (101, 102)  # of the two random primes
 
 def rotor_columns(system: System, rotors: Rotors = "given") -> list[RotorTerm]:
     """A rotor of unit inertia for each extra column; reflected ones with ratio 1: the parameter is J ratio^2."""
+    if rotors not in ("given", "all", "none"):
+        raise InputError(
+            f"rotors is {rotors!r}.", name="rotors", value=repr(rotors), remedy="Use 'given', 'all' or 'none'."
+        )
     if rotors == "none":
         return []
     g, mechanism = system.g, system.k.mechanism

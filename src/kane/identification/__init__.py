@@ -5,7 +5,8 @@ tau = W x (torque_model.py) from logs in bounded memory (logs.py, factors.py, es
 and base parameters as derived, and knows neither simulation nor the report.
 """
 
-from kane.identification.excitation import Box, Excitation, Search, exciting_motion
+from kane.identification.asked import Box, Search
+from kane.identification.excitation import Excitation, exciting_motion
 from kane.identification.identifier import IdentificationWarning, Identifier
 from kane.identification.logs import Log, iter_log, read_log
 from kane.identification.motion import FourierMotion, MotionLimits, motion_limits

@@ -16,10 +16,11 @@ import numpy as np
 from kane.equations.base_columns import full_rows, rotor_columns
 from kane.equations.frames import frame_pose, node_poses
 from kane.equations.system import derive_system
-from kane.errors import ConvergenceError, InputError
+from kane.errors import ConvergenceError
 from kane.graph.derivative import gradient
 from kane.graph.program import Input, build_program
-from kane.identification.motion import FourierMotion, MotionLimits, motion_limits
+from kane.identification.asked import USUAL, Box, Search, check_boxes, check_model, check_search, check_series
+from kane.identification.motion import FourierMotion, MotionLimits, check_limits, motion_limits
 from kane.identification.torque_model import TorqueModel
 from kane.identification.trial import Trials, even_variables, falling_variables, trials
 from kane.native import compile_program
@@ -38,26 +39,9 @@ COARSE = 4  # the search begins with one harmonic in so many
 FEWEST = 5  # harmonics to begin with
 DENSE = 100  # points of the last checks a period of the fastest harmonic
 MARGIN = 0.97  # of torque limits, aimed at in the search
+SMALLER, TIMES = 0.93, 60  # a motion beyond its limits is made so much smaller so often at most
+HOPELESS = 3e7  # condition numbers from here on are rounding
 STEP = 1e-6  # of the differences that take boxes to coordinates
-
-
-@dataclass(frozen=True, slots=True)
-class Box:
-    """The origin of a frame or link stays within lower..upper (3,), m, axes of N."""
-
-    frame: str
-    lower: tuple[float, float, float]
-    upper: tuple[float, float, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Search:
-    """How hard to look: motions to begin with, rounds of improvement (L-BFGS) first with few harmonics, then as many
-    with all, seed of all random motions."""
-
-    starts: int = 40
-    rounds: int = 800
-    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,25 +181,25 @@ def frame_positions(model: TorqueModel, frames: Sequence[str]) -> Callable[[Arra
 
 def exciting_motion(
     model: TorqueModel, series: tuple[float, int | None] = (20.0, None), objective: Objective = "condition",
-    boxes: Sequence[Box] = (), limits: MotionLimits | None = None, rest: bool = True, search: Search = Search(),
+    boxes: Sequence[Box] = (), limits: MotionLimits | None = None, rest: bool = True, search: Search = USUAL,
 ) -> Excitation:  # fmt: skip
     """A periodic motion whose regressor has the least condition number, or the most information.
 
     series: period (s) and number of harmonics (None: natural_harmonics).  limits: of the description by default
     (motion_limits); boxes: of the workspace. rest: the period starts and ends at rest.  Torques are those of the
     description's parameters.  Deterministic for a seed. Raises ConvergenceError when even the smallest motion breaks
-    torque limits or boxes, InputError for a series that leaves no motion.
+    torque limits or boxes and when none within the limits shows all parameters, InputError for a series that leaves no
+    motion and for limits, boxes or a search that cannot be meant.
     """
     from threadpoolctl import threadpool_limits
 
-    limits = limits or motion_limits(model)
-    period, given = series
+    check_model(model)
+    check_search(objective, search)
+    limits = motion_limits(model) if limits is None else limits
+    check_limits(model.joints, limits)
+    boxes = check_boxes(boxes)
+    period, given = check_series(series, rest)
     harmonics = natural_harmonics(period, limits) if given is None else given
-    if not period > 0 or harmonics < (2 if rest else 1):
-        raise InputError(
-            f"A period of {period:.6g} s with {harmonics} harmonics holds no motion.", name="series", value=series,
-            remedy="Give a positive period and two harmonics at least (one with rest=False).",
-        )  # fmt: skip
     positions = frame_positions(model, [b.frame for b in boxes]) if boxes else None
     x = np.nan_to_num(model.prior)
     exact = model
@@ -230,6 +214,11 @@ def exciting_motion(
         p, used = _searched(design, stages, search, rng)
         motion, margins = _kept(design, design.trials.motion(p))
         condition, information = replace(design, model=exact).final(motion)
+    if condition > HOPELESS:
+        raise ConvergenceError(
+            f"A period of {period:.6g} s with {harmonics} harmonics within these limits does not show all parameters.",
+            name="series", value=(period, harmonics), remedy="Change the period, more harmonics, or widen the limits.",
+        )  # fmt: skip
     return Excitation(motion, condition, random, information, margins, used)
 
 
@@ -326,16 +315,29 @@ def _improved(design: _Design, starts: Sequence[Array], rounds: int) -> tuple[Ar
 
 def _kept(design: _Design, motion: FourierMotion) -> tuple[FourierMotion, dict[str, float]]:
     """The motion made smaller about its centre until torques and boxes hold at dense samples."""
-    for _ in range(60):
-        margins = shares(design.model, design.trials.limits, motion, design.x, design.boxes, design.positions)
-        if max(margins.values()) <= 1.0:
-            return motion, margins
-        motion = FourierMotion(motion.joints, motion.period, motion.centre, 0.93 * motion.sine, 0.93 * motion.cosine)
+    def used(of: FourierMotion) -> dict[str, float]:
+        return shares(design.model, design.trials.limits, of, design.x, design.boxes, design.positions)
+
+    margins = used(motion)
+    if max(margins.values()) > 1.0:  # where the smallest is too large all are
+        margins = used(_scaled(motion, SMALLER ** (TIMES - 1)))
+        for _ in range(TIMES - 1 if max(margins.values()) <= 1.0 else 0):
+            motion = _scaled(motion, SMALLER)
+            margins = used(motion)
+            if max(margins.values()) <= 1.0:
+                break
+    if max(margins.values()) <= 1.0:
+        return motion, margins
     worst = max(margins, key=margins.__getitem__)
     raise ConvergenceError(
         f"No motion of this kind keeps {worst}: even a small one uses {margins[worst]:.3g} times what is allowed.",
         name=worst, value=margins[worst], remedy="Widen the limits or boxes, or place the robot differently.",
     )  # fmt: skip
+
+
+def _scaled(motion: FourierMotion, factor: float) -> FourierMotion:
+    """The motion with its amplitudes about the centre times a factor."""
+    return replace(motion, sine=factor * motion.sine, cosine=factor * motion.cosine)
 
 
 def shares(

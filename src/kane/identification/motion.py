@@ -10,12 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from kane.errors import InputError
+from kane.errors import InputError, NumberError, ShapeError
+from kane.identification.asked import check_model, is_real
 from kane.identification.checks import limits_of
 from kane.identification.drawing import drawing
 from kane.identification.torque_model import TorqueModel
 
 Array = np.ndarray[Any, np.dtype[Any]]
+ROWS = 10_000_000  # of a CSV file
+LARGEST = 1e9  # of any limit; its inverse is the least speed, acceleration and effort
 DEFAULTS = {True: (np.pi, np.pi, 10.0), False: (0.5, 0.5, 5.0)}  # half range, speed, acceleration: rad or m, s
 
 
@@ -34,8 +37,9 @@ def motion_limits(model: TorqueModel, **given: Sequence[float] | float) -> Motio
     """The limits of the description; `given` (lower=, upper=, velocity=, acceleration=, effort=) replace them.
 
     Where nothing is given: half a turn either way, pi rad/s, 10 rad/s^2 (0.5 m, 0.5 m/s, 5 m/s^2), any effort.  Raises
-    InputError for a lower limit above the upper one.
+    InputError for a lower limit above the upper one and for limits that are not positive.
     """
+    check_model(model)
     n = model.nv
     if model.coordinates != model.speeds:
         raise InputError(
@@ -54,14 +58,45 @@ def motion_limits(model: TorqueModel, **given: Sequence[float] | float) -> Motio
     for key, value in given.items():
         if key not in arrays:
             raise InputError(f"There is no limit {key!r}.", name=key, remedy=f"There are {', '.join(arrays)}.")
-        arrays[key] = np.broadcast_to(np.asarray(value, dtype=np.float64), (n,)).copy()
-    for j in range(n):
-        if not arrays["lower"][j] < arrays["upper"][j]:
-            raise InputError(
-                f"Joint {model.joints[j]!r} has the lower limit {arrays['lower'][j]:.6g} and the upper limit "
-                f"{arrays['upper'][j]:.6g}.", name=model.joints[j], remedy="Give lower= and upper=.",
+        try:
+            arrays[key] = np.broadcast_to(np.asarray(value, dtype=np.float64), (n,)).copy()
+        except (TypeError, ValueError):
+            raise ShapeError(
+                f"{key} is {value!r}.", name=key, value=repr(value), remedy=f"Give one number, or {n}: one a joint."
+            ) from None
+    made = MotionLimits(**arrays)
+    check_limits(model.joints, made)
+    return made
+
+
+def check_limits(joints: Sequence[str], limits: Any) -> None:
+    """InputError for limits that leave no joint any room, and for speeds, accelerations, efforts that are not positive.
+
+    Room, speed and acceleration are finite; so is an effort, or infinite where there is none.
+    """
+    if not isinstance(limits, MotionLimits):
+        raise InputError(f"limits is {limits!r}.", name="limits", value=repr(limits), remedy="Give motion_limits(...).")
+    for key in ("lower", "upper", "velocity", "acceleration", "effort"):
+        values = getattr(limits, key)
+        if not isinstance(values, np.ndarray) or values.shape != (len(joints),):
+            raise ShapeError(
+                f"{key} is not an array of {len(joints)} limits.", name=key, value=repr(values),
+                remedy="Give motion_limits(...).",
             )  # fmt: skip
-    return MotionLimits(**arrays)
+    for j, name in enumerate(joints):
+        lower, upper = float(limits.lower[j]), float(limits.upper[j])
+        if not -LARGEST <= lower < upper <= LARGEST:
+            raise InputError(
+                f"Joint {name!r} has the lower limit {lower:.6g} and the upper limit {upper:.6g}.", name=name,
+                remedy=f"Give lower= and upper= within {LARGEST:g}.",
+            )  # fmt: skip
+        for key in ("velocity", "acceleration", "effort"):
+            value = float(getattr(limits, key)[j])
+            if not (1.0 / LARGEST <= value <= LARGEST or (key == "effort" and value == np.inf)):
+                raise InputError(
+                    f"Joint {name!r} has the {key} limit {value:.6g}.", name=name, value=value,
+                    remedy=f"Give {key}= between {1.0 / LARGEST:g} and {LARGEST:g}.",
+                )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +137,16 @@ class FourierMotion:
         return middle - half, middle + half, np.abs(qd).max(axis=0) * grow, np.abs(qdd).max(axis=0) * grow
 
     def csv(self, rate: float = 100.0, periods: float = 1.0) -> str:
-        """Text of t and q, qd, qdd by joint name, `rate` rows a second."""
+        """Text of t and q, qd, qdd by joint name, `rate` rows a second.  Raises NumberError."""
+        for name, value in (("rate", rate), ("periods", periods)):
+            if not is_real(value) or not 0 < value <= ROWS:
+                raise NumberError(
+                    f"{name} is {value!r}.", name=name, value=repr(value), remedy="Give a positive number."
+                )
+        if rate * periods * self.period > ROWS:
+            raise NumberError(
+                f"The table has more than {ROWS} rows.", name="rate", value=rate, remedy="Lower the rate."
+            )
         t = np.arange(0.0, periods * self.period + 0.5 / rate, 1.0 / rate)
         values = np.hstack([t[:, None], *self(t)])
         text = io.StringIO()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -11,9 +11,10 @@ import numpy as np
 from kane.equations.base_columns import Rotors, full_rows, rotor_columns
 from kane.equations.base_parameters import BaseParameters, base_parameters
 from kane.equations.system import System, derive_system
-from kane.errors import InputError, ShapeError
+from kane.errors import InputError, NumberError, ShapeError
 from kane.graph.program import build_program
 from kane.mechanism.formula import number
+from kane.mechanism.given import mechanism_of
 from kane.mechanism.joints import joint_type
 from kane.mechanism.model import Joint, Mechanism
 from kane.native import compile_program
@@ -136,7 +137,9 @@ def torque_model(
     rad/s or m/s within which Coulomb friction is taken as linear in the speed.  Raises InputError when lengths or other
     geometry have no value.
     """
-    mechanism = getattr(mechanism, "mechanism", mechanism)
+    mechanism = mechanism_of(mechanism)
+    if not isinstance(width, (int, float)) or not 0.0 <= width < np.inf:
+        raise NumberError(f"width is {width!r}.", name="width", value=repr(width), remedy="Give 0 or more, rad/s.")
     system = derive_system(mechanism)
     unknown = [name for name, value in system.parameters.items() if value is None]
     if unknown:
@@ -182,7 +185,7 @@ def _kinds(joint: Joint, friction: Friction, known: dict[str, float]) -> Sequenc
         return KINDS
     if friction == "given":
         return [kind for kind in KINDS if known[kind]]
-    wrong = [kind for kind in friction if kind not in KINDS]
+    wrong = [kind for kind in friction if kind not in KINDS] if isinstance(friction, Iterable) else [friction]
     if isinstance(friction, str) or wrong:
         raise InputError(
             f"friction={friction!r} is not known.", name="friction", value=friction,
