@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 import kane
@@ -55,3 +56,40 @@ def test_long_chains_take_linear_work() -> None:
         program = kane.derive(kane.load(urdf(list(range(n)), numbers, list(range(n))))).derived("mass_matrix").program
         sizes.append(program.first_state - program.first_constant)
     assert sizes[1] < 2.3 * sizes[0]
+
+
+def carriers(links: int, rng: np.random.Generator) -> str:
+    """Two turning links with so many fixed ones between them, placed by random shifts and three random angles."""
+    parts = ['<robot name="carriers"><link name="l0"/>']
+    for k in range(1, links + 3):
+        kind = "continuous" if k in (1, links + 2) else "fixed"
+        x, y, z, roll, pitch, yaw = rng.uniform(-1, 1, 6).round(3).tolist()
+        parts.append(
+            f'<link name="l{k}"><inertial><origin xyz="{x} {z} {y}"/><mass value="{k}"/>'
+            f'<inertia ixx="0.1" iyy="0.11" izz="0.12" ixy="0.01" ixz="0.02" iyz="0.01"/></inertial></link>'
+            f'<joint name="j{k}" type="{kind}"><origin xyz="{x} {y} {z}" rpy="{roll} {pitch} {yaw}"/>'
+            f'<parent link="l{k - 1}"/><child link="l{k}"/><axis xyz="0 0 1"/></joint>'
+        )
+    return "".join([*parts, "</robot>"])
+
+
+@pytest.mark.parametrize("task", ["inverse_dynamics", "mass_matrix", "forward_dynamics"])
+def test_links_between_two_joints_cost_nothing(task: str) -> None:
+    """However many fixed links stand between two joints, the operations are those of one placement."""
+    counts = [
+        kane.derive(kane.load(carriers(links, np.random.default_rng(1)))).program(task).counts for links in (0, 1, 2, 9)
+    ]
+    assert len({(c.mul, c.add, c.trig) for c in counts}) == 1
+
+
+def test_composed_placements_agree_with_pinocchio() -> None:
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        text = carriers(seed + 1, rng)
+        model = pin.buildModelFromXML(text)
+        data, robot = model.createData(), kane.derive(kane.load(text)).compile()
+        q, qd, qdd = rng.uniform(-2, 2, (3, 2))
+        full = np.ravel(np.column_stack([np.cos(q), np.sin(q)]))  # continuous joints: cosine and sine
+        assert np.allclose(robot.inverse_dynamics(q, qd, qdd), pin.rnea(model, data, full, qd, qdd), rtol=1e-11)
+        M = pin.crba(model, data, full)
+        assert np.allclose(np.triu(robot.mass_matrix(q)), np.triu(M), rtol=1e-11)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -14,8 +15,9 @@ from kane.graph.arena import Graph
 from kane.graph.evaluate import evaluate
 from kane.graph.program import Input, build_program
 from kane.kinematics import vectors as v
+from kane.kinematics.compose import composed
 from kane.kinematics.linear import SingularError, reduce_rows, solve, solve_symmetric
-from kane.kinematics.motion import substitute
+from kane.kinematics.motion import Shift, Step, substitute
 
 
 def vector(g: Graph, name: str) -> v.Vec:
@@ -24,7 +26,14 @@ def vector(g: Graph, name: str) -> v.Vec:
 
 def rotations(g: Graph) -> list[v.Rotation]:
     turns = [v.SimpleRotation(axis, g.cos(g.symbol("q")), g.sin(g.symbol("q"))) for axis in (0, 1, 2)]  # type: ignore[arg-type]
-    return [*turns, v.quaternion_rotation(g, *g.unit_quaternion(("w", "x", "y", "z")))]
+    constant = v.MatrixRotation(fixed_turn(g, 0.3).matrix(g))
+    tilted = v.MatrixRotation(v.product(g, fixed_turn(g, 0.3).matrix(g), fixed_turn(g, 0.7, axis=1).matrix(g)))
+    return [*turns, constant, tilted, v.quaternion_rotation(g, *g.unit_quaternion(("w", "x", "y", "z")))]
+
+
+def fixed_turn(g: Graph, angle: float, axis: int = 0) -> v.SimpleRotation:
+    a = g.number(Fraction(str(angle)))
+    return v.SimpleRotation(axis, g.cos(a), g.sin(a))  # type: ignore[arg-type]
 
 
 def test_vector_identities() -> None:
@@ -70,6 +79,42 @@ def test_simple_rotation_direction() -> None:
     turn = v.SimpleRotation(2, g.cos(half), g.sin(half))
     assert turn.out(g, v.unit(0)) == v.unit(1)
     assert turn.into(g, v.unit(0)) == v.neg(v.unit(1))
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 2**20), count=st.integers(0, 9))
+def test_steps_composed_are_the_same_move(seed: int, count: int) -> None:
+    """A point and a direction of the last frame, in the first one; two steps at most beyond two general turns."""
+    g, r = Graph(), random.Random(seed)
+    quarter = g.mul(g.pi(), g.number(Fraction(1, 2)))
+    steps: list[Step] = []
+    for _ in range(count):
+        general = g.number(Fraction(r.randint(1, 9), 10)), g.symbol("a", "parameter")
+        angle = r.choice([quarter, g.neg(quarter), g.pi(), *general])
+        by = tuple(g.number(Fraction(r.randint(-2, 2), 3)) for _ in range(3))
+        turn = v.SimpleRotation(r.choice((0, 1, 2)), g.cos(angle), g.sin(angle))
+        steps.append(r.choice([turn, turn, v.MatrixRotation(turn.matrix(g)), Shift(by)]))  # type: ignore[arg-type]
+    made = composed(g, tuple(steps))
+    assert len(made) <= len(steps)
+
+    def outside(steps: Sequence[Step], x: v.Vec, point: bool) -> v.Vec:
+        for step in reversed(steps):
+            x = (v.add(g, x, step.by) if point else x) if isinstance(step, Shift) else step.out(g, x)
+        return x
+
+    a = vector(g, "a")
+    for point in (False, True):
+        assert outside(made, a, point) == outside(steps, a, point)
+
+
+def test_turns_that_undo_each_other_leave_nothing() -> None:
+    g = Graph()
+    turns = [fixed_turn(g, x, axis) for x, axis in ((0.3, 0), (0.4, 1), (0.5, 2))]
+    back = [v.SimpleRotation(t.axis, t.cos, g.neg(t.sin)) for t in reversed(turns)]
+    assert composed(g, (*turns, *back)) == ()
+    assert composed(g, (*turns, fixed_turn(g, 0.2), *back)) != ()
+    middle = composed(g, (*turns[:2], *back[1:], fixed_turn(g, 0.6, 1)))
+    assert [type(step) for step in middle] == [v.SimpleRotation]
 
 
 def filled(g: Graph, r: random.Random, n: int, m: int) -> list[list[int]]:

@@ -102,8 +102,11 @@ def names_of(
 
 
 def steps_of(graph: Graph, placement: Placement, scalar: object, symbols: Symbols) -> tuple[Step, ...]:
-    """The steps of fixed moves, without those that do nothing."""
-    return tuple(step for move in placement if (step := make_step(graph, move, scalar, symbols)) is not None)
+    """The steps of fixed moves, without those that do nothing; many turns as one rotation."""
+    from kane.kinematics.compose import composed
+
+    steps = (make_step(graph, move, scalar, symbols) for move in placement)
+    return composed(graph, tuple(step for step in steps if step is not None))
 
 
 def make_step(graph: Graph, move: Move, scalar: object, symbols: Symbols) -> Step | None:

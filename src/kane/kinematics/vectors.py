@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kane.graph.arena import Graph, Ref
+from kane.graph.arena import STATE, Graph, Ref
 from kane.mechanism.model import Axis
 
 Vec = tuple[Ref, Ref, Ref]
@@ -191,10 +191,26 @@ class MatrixRotation:
         return apply(g, self.rows, v)
 
     def sym_out(self, g: Graph, t: Sym) -> Sym:
-        full: Mat = ((t[0], t[1], t[2]), (t[1], t[3], t[4]), (t[2], t[4], t[5]))
-        half = product(g, self.rows, full)
-        e = [[g.dot(half[i], self.rows[j]) for j in range(3)] for i in range(3)]
-        return (e[0][0], e[0][1], e[0][2], e[1][1], e[1][2], e[2][2])
+        """A symmetric tensor in the axes before the turn: 25 multiplications, 28 additions of a matrix of constants.
+
+        R T Rᵀ = Tzz 1 + R (T - Tzz 1) Rᵀ, linear in the five elements of the second term, which keeps its trace.
+        """
+        r = self.rows
+        if any(g.level_of(x) == STATE for row in r for x in row):  # their products would cost more
+            full: Mat = ((t[0], t[1], t[2]), (t[1], t[3], t[4]), (t[2], t[4], t[5]))
+            half = product(g, r, full)
+            e = [[g.dot(half[i], r[j]) for j in range(3)] for i in range(3)]
+            return (e[0][0], e[0][1], e[0][2], e[1][1], e[1][2], e[2][2])
+        xx, yy, zz = g.sub(t[0], t[5]), g.sub(t[3], t[5]), t[5]
+        places = ((0, 0, xx), (0, 1, t[1]), (0, 2, t[2]), (1, 1, yy), (1, 2, t[4]))
+
+        def element(i: int, j: int) -> Ref:
+            sides = ((g.mul(r[i][m], r[j][n]), g.mul(r[i][n], r[j][m]) * (m != n), x) for m, n, x in places)
+            return g.sum(g.mul(g.add(one, other), x) for one, other, x in sides)
+
+        a, b, c, d, f = (element(i, j) for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2)))
+        last = g.sub(g.sub(g.add(xx, yy), a), d)
+        return (g.add(a, zz), b, c, g.add(d, zz), f, g.add(last, zz))
 
     def matrix(self, g: Graph) -> Mat:
         return self.rows
