@@ -40,7 +40,7 @@ FUNCTIONS = {
 def python_of(element, names):
     """A MathML element as a Python expression; `names` maps the serialised form of names to Python names."""
     tag = element.tag.split("}")[1]
-    assert tag in CORE and set(element.attrib) <= {"display", "accent"}
+    assert tag in CORE and set(element.attrib) <= {"display", "accent", "rspace"}
     inner = ElementTree.tostring(element, encoding="unicode")
     inner = re.sub(r' xmlns:ns0="[^"]*"|ns0:', "", inner)
     if inner in names:

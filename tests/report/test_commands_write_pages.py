@@ -14,9 +14,12 @@ import pytest
 
 from kane.api.robot import load
 from kane.equations.derive import derive_task
+from kane.equations.projection import kane_equations
+from kane.equations.steps import work_out
 from kane.graph.evaluate import evaluate
 from kane.kinematics.coordinates import find_coordinates
 from kane.report.sections.poles import poles_at_rest
+from kane.report.sections.steps import kane_steps
 
 EVIL = '</script><script>x()</script>&quot;"\'<img src=x onerror=x()>\u202emerger\u202c{{7*7}}'
 URDF = """<robot name="{name}"><link name="base"/>
@@ -129,3 +132,11 @@ def test_the_page_beside_the_code_shows_the_same_programs(tmp_path):
     result = kane(tmp_path, "report", "scara", "-o", "page.html", "--quick")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert f'{counted["inverse_dynamics"]["total"]} operations, searched</span>' in page
+
+
+def test_no_step_says_that_a_thing_is_itself():
+    """Speeds that are the rates are said to be so: typeset, qd1 and q1_dot are one symbol."""
+    mechanism = load("scara").mechanism
+    data = kane_steps(work_out(kane_equations(mechanism))).data
+    text = json.dumps(data)
+    assert "q1_dot = qd1" not in text and all(f"qd{k}, the rate of q{k}" in text for k in range(1, 5))

@@ -19,6 +19,7 @@ from kane.emit.target import Package, refuse_unknown
 from kane.emit.text import counts_text
 from kane.graph.arena import Graph, Ref
 
+THIN = ' rspace="0.1667em"'
 TIMES, APPLY, MINUS, DOT = "\u2062", "\u2061", "\u2212", "\u22c5"
 _NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "log": "ln", "sign": "sgn"}
 _ACCENT = {1: "\u02d9", 2: "\u00a8"}
@@ -106,7 +107,8 @@ class MathmlStyle:
         text = factors[0]
         for factor in factors[1:]:
             digits = re.match(r"<m(n|row><mn|frac|sup><mn)>", factor)
-            text += f"<mo>{DOT if digits else TIMES}</mo>{factor}"
+            named = re.match(r"<m(row|sup)>(<mrow>)?<mi>\w\w", factor)  # 2 sin q, not 2sin q
+            text += f"<mo{THIN if named else ''}>{DOT if digits else TIMES}</mo>{factor}"
         return _row(text)
 
     def quotient(self, above: str, below: str) -> str:

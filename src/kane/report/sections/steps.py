@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -112,6 +113,8 @@ def _cell(step: Step, column: int, text: str) -> Any:
     """Formulas are typeset, names and words stay text."""
     if step.number in (6, 7) and column == 0:
         return {"n": text.strip().removesuffix(" =")}
+    if step.number == 2 and (rate := re.fullmatch(r"(\D+)(\d*)_dot = (\1d\2|\1\2_dot)", text)):
+        return f"{rate[3]}, the rate of {rate[1]}{rate[2]}"  # typeset, both sides would be the same
     if column in _FORMULA_COLUMNS.get(step.number, ()) and text and text not in ("particle", "0: does no work"):
         return {"f": text}
     return text
