@@ -27,6 +27,7 @@ SPANS = 100  # of a log, over which positions are compared with speeds
 RUN, OFTEN = 3, 6  # samples at one extreme torque, in a row or in all, are saturation,
 COARSE = 0.2  # unless there are fewer different values than this share of the samples:
 FLAT = 0.1  # then this share of the samples has to be there
+HUGE = 1e50  # values beyond are no measurements, and their powers overflow
 NOISY = 0.1  # of an acceleration: more noise is told
 
 
@@ -51,7 +52,7 @@ def check_log(
 def broken_samples(
     model: TorqueModel, q: Array, qd: Array, qdd: Array, tau: Array, t: Array | None = None
 ) -> tuple[Finding, ...]:
-    """Values that are not finite and times that do not increase."""
+    """Values that are not finite, or beyond all measure, and times that do not increase."""
     arrays = {"q": q, "qd": qd, "qdd": qdd, "tau": tau}
     return (*_not_finite(model, arrays), *_time(t, len(q)))
 
@@ -69,7 +70,7 @@ def refuse(findings: Sequence[Finding], accept: Sequence[str] = ()) -> None:
 
 def _not_finite(model: TorqueModel, arrays: dict[str, Array]) -> Iterator[Finding]:
     for name, a in arrays.items():
-        bad = np.argwhere(~np.isfinite(a))
+        bad = np.argwhere(~(np.abs(a) <= HUGE))
         if len(bad):
             sample, column = (int(i) for i in bad[0])
             label = model.coordinates[column] if name == "q" else model.speeds[column]

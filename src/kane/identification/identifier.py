@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from kane.equations.base_columns import Rotors
-from kane.errors import ConvergenceError, KaneError, MissingExtraError, UnsupportedError
-from kane.identification.checks import check_log, moved, refuse
+from kane.errors import ConvergenceError, InputError, KaneError, MissingExtraError, UnsupportedError
+from kane.identification.asked import check_model, is_real
+from kane.identification.checks import broken_samples, check_log, moved, refuse
 from kane.identification.consistent import PRIOR, Consistent, consistent_fit, impossible_bodies, nearest_consistent
 from kane.identification.estimate import (
     Estimate,
@@ -24,7 +25,7 @@ from kane.identification.estimate import (
 from kane.identification.factors import Factors, chunk_factors, merged, triangle
 from kane.identification.finding import Finding
 from kane.identification.stream import Watch, plain_factors, raw_factors, raw_rows
-from kane.identification.torque_model import Friction, TorqueModel, torque_model
+from kane.identification.torque_model import Friction, TorqueModel, real_array, torque_model
 from kane.identification.write_back import with_parameters
 from kane.mechanism.given import mechanism_of
 from kane.mechanism.model import Mechanism
@@ -84,11 +85,36 @@ class Identifier:
 
     @property
     def model(self) -> TorqueModel:
-        """The linear model; derived and compiled at its first use."""
+        """The linear model; derived and compiled at its first use.  Raises InputError for settings that are none."""
+        self._check_settings()
         if self._model is None:
             mechanism = mechanism_of(self.robot)
-            self._model = torque_model(mechanism, self.rotors, self.friction, self.coulomb_width)
+            made = torque_model(mechanism, self.rotors, self.friction, self.coulomb_width)
+            check_model(made)
+            self._model = made
         return self._model
+
+    def _check_settings(self) -> None:
+        accept = self.accept
+        right = {
+            "method": (self.method in ("ols", "wls", "irls"), "Use 'ols', 'wls' or 'irls'."),
+            "correlated": (self.correlated is None or isinstance(self.correlated, (bool, np.bool_)), "None or a bool."),
+            "consistent": (isinstance(self.consistent, (bool, np.bool_)), "Give True or False."),
+            "prior_weight": (is_real(self.prior_weight) and self.prior_weight >= 0, "Give a number, 0 or more."),
+            "accept": (
+                isinstance(accept, (list, tuple, set, frozenset)) and all(isinstance(a, str) for a in accept),
+                "Give a list of kinds of findings.",
+            ),
+        }
+        for name, (ok, remedy) in right.items():
+            if not ok:
+                value = getattr(self, name)
+                raise InputError(f"{name} is {value!r}.", name=name, value=repr(value), remedy=remedy)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.endswith("_") and not name.startswith("_"):
+            raise AttributeError(f"Identifier has no {name} yet: it is learned by fit, fit_raw, fit_log or fit_chunks.")
+        raise AttributeError(f"Identifier has no {name!r}.")
 
     # fitting
 
@@ -99,7 +125,7 @@ class Identifier:
         """
         model = self.model
         q, qd, qdd, tau = model.checked(q, qd, qdd, tau)
-        times = None if t is None else np.asarray(t, dtype=np.float64)
+        times = None if t is None else real_array("t", t)
         findings = check_log(model, q, qd, qdd, tau, times)
         refuse(findings, self.accept)
         require_samples(model, len(q))
@@ -136,6 +162,11 @@ class Identifier:
 
     def fit_factors(self, factors: Factors, findings: Sequence[Finding] = ()) -> Identifier:
         """Estimate from factors made elsewhere (other processes or machines) for this model."""
+        if not isinstance(factors, Factors):
+            raise InputError(
+                f"{factors!r} are no factors.", name="factors", value=repr(factors)[:200],
+                remedy="Give what log_factors or chunk_factors returned.",
+            )  # fmt: skip
         require_samples(self.model, factors.total)
         return self._learn(findings, factors, None)
 
@@ -196,6 +227,10 @@ class Identifier:
 
     # use
 
+    def _fitted(self) -> None:
+        if "coef_" not in self.__dict__:
+            raise InputError("The identifier has learned nothing yet.", name="Identifier", remedy="Call fit first.")
+
     @property
     def x_(self) -> Array:
         """The parameters that predictions use: of the consistent fit when it was asked for, else the estimate."""
@@ -205,18 +240,25 @@ class Identifier:
 
     def predict(self, q: Any, qd: Any, qdd: Any) -> Array:
         """Torques (n, nv), N m or N."""
+        self._fitted()
         return self.model.torque(*self.model.checked(q, qd, qdd)[:3], self.x_)
+
+    def _measured(self, *samples: Any) -> Array:
+        """The torques of q, qd, qdd, tau, all of them finite."""
+        arrays = self.model.checked(*samples)
+        refuse(broken_samples(self.model, *arrays))
+        return arrays[3]
 
     def score(self, q: Any, qd: Any, qdd: Any, tau: Any) -> float:
         """Coefficient of determination R^2, the mean over the joints (1 is best)."""
-        tau = self.model.checked(q, qd, qdd, tau)[3]
+        tau = self._measured(q, qd, qdd, tau)
         residual = ((tau - self.predict(q, qd, qdd)) ** 2).sum(axis=0)
         square = ((tau - tau.mean(axis=0)) ** 2).sum(axis=0)
         return float(np.mean(1.0 - residual / np.where(square > 0, square, 1.0)))
 
     def prediction_error(self, q: Any, qd: Any, qdd: Any, tau: Any) -> dict[str, tuple[float, float]]:
         """For each joint the root mean square error, N m or N, and its share of the torque's range."""
-        tau = self.model.checked(q, qd, qdd, tau)[3]
+        tau = self._measured(q, qd, qdd, tau)
         return shares_of_range(self.model.joints, tau - self.predict(q, qd, qdd), tau)
 
     @property
@@ -229,6 +271,7 @@ class Identifier:
 
         The nearest to the description, or the consistent fit.  Raises MissingExtraError without clarabel.
         """
+        self._fitted()
         found = self.consistent_ or nearest_consistent(self.model, self.coef_)
         if found is None:  # on the border of what is possible
             raise ConvergenceError(
@@ -260,6 +303,7 @@ class Identifier:
 
     def table(self) -> tuple[tuple[str, float, float, str], ...]:
         """(name, value, deviation, formula) of each parameter."""
+        self._fitted()
         return tuple(zip(self.names_, map(float, self.coef_), map(float, self.coef_std_), self.formulas_, strict=True))
 
 

@@ -12,9 +12,12 @@ from typing import Any
 import numpy as np
 
 from kane.errors import InputError
+from kane.identification.asked import is_real
 
 Array = np.ndarray[Any, np.dtype[Any]]
 ORDER = 4
+
+FEWEST = 4  # samples that have a step of time
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ def sample_time(t: Array, first: int = 0) -> float:
     Raises InputError when steps differ by more than half of their median.
     """
     steps = np.diff(np.asarray(t, dtype=np.float64))
-    if len(steps) < 3:
+    if len(steps) < FEWEST - 1:
         raise InputError(f"{len(t)} samples are too few to filter.", name="t", value=len(t), remedy="Record more.")
     step = float(np.median(steps))
     far = np.flatnonzero(np.abs(steps - step) > 0.5 * step)
@@ -60,10 +63,10 @@ def low_pass(values: Array, step: float, cutoff: float) -> Array:
     """Butterworth low-pass, order 4, forward and backward along the first axis: no delay, gain 1/2 at cutoff (Hz)."""
     from scipy import signal
 
-    if not 0 < cutoff < 0.5 / step:
+    if not 1.0 / len(values) <= cutoff * step < 0.5:
         raise InputError(
-            f"A cutoff of {cutoff:.6g} Hz does not suit samples {step:.6g} s apart.", name="cutoff", value=cutoff,
-            remedy=f"Choose one below {0.5 / step:.6g} Hz.",
+            f"A cutoff of {cutoff:.6g} Hz does not suit {len(values)} samples {step:.6g} s apart.", name="cutoff",
+            value=cutoff, remedy=f"Choose one from {1.0 / (step * len(values)):.6g} to below {0.5 / step:.6g} Hz.",
         )  # fmt: skip
     sections = signal.butter(ORDER, cutoff, fs=1.0 / step, output="sos")
     pad = min(len(values) - 1, int(3.0 * ORDER / (cutoff * step)))
@@ -89,6 +92,16 @@ def encoder_noise(q: Array, step: float, cutoff: float) -> Array:
     return np.asarray(s * np.sqrt(2.0 * step * (2.0 * np.pi) ** 4 * cutoff**5 / 60.0))
 
 
+def checked_cutoff(cutoff: Any) -> float:
+    """The cutoff, Hz; InputError for what is no positive number."""
+    if not is_real(cutoff) or not cutoff > 0:
+        raise InputError(
+            f"The cutoff is {cutoff!r} Hz.", name="cutoff", value=repr(cutoff),
+            remedy="Give some five to ten times the fastest motion, Hz.",
+        )  # fmt: skip
+    return float(cutoff)
+
+
 def edge(step: float, cutoff: float) -> int:
     """Samples at each end that a filter of this cutoff spoils."""
     return int(np.ceil(1.0 / (cutoff * step)))
@@ -105,7 +118,7 @@ def differentiated(t: Array, q: Array, tau: Array, cutoff: float, qd: Array | No
             f"Positions {q.shape} cannot be differentiated to speeds of torques {tau.shape}.", name="q", value=q.shape,
             remedy="Give qd and qdd of joints with several degrees of freedom yourself.",
         )  # fmt: skip
-    step = sample_time(t)
+    step, cutoff = sample_time(t), checked_cutoff(cutoff)
     smooth = low_pass(q, step, cutoff)
     speed = rate(smooth, step) if qd is None else low_pass(qd, step, cutoff)
     acceleration = rate(speed, step)

@@ -21,6 +21,7 @@ from kane.native import compile_program
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Friction = Literal["given", "all", "none"] | Sequence[Literal["viscous", "coulomb", "offset"]]
+LEFT_OUT: Any = object()
 KINDS = ("viscous", "coulomb", "offset")
 
 
@@ -98,15 +99,15 @@ class TorqueModel:
         """tau (n, nv) of parameters x."""
         return np.asarray(self.regressor(q, qd, qdd) @ np.asarray(x, dtype=np.float64))
 
-    def checked(self, q: Any, qd: Any, qdd: Any, tau: Any = None) -> tuple[Array, Array, Array, Array]:
+    def checked(self, q: Any, qd: Any, qdd: Any, tau: Any = LEFT_OUT) -> tuple[Array, Array, Array, Array]:
         """The arrays as float64 of shapes (n, nq) and (n, nv); a single state becomes n = 1; tau zero when left out.
 
         Raises ShapeError.
         """
-        if tau is None:
-            tau = np.zeros((len(np.atleast_2d(q)), self.nv))
+        if tau is LEFT_OUT:
+            tau = np.zeros((len(np.atleast_2d(real_array("q", q))), self.nv))
         given = {"q": (q, self.nq), "qd": (qd, self.nv), "qdd": (qdd, self.nv), "tau": (tau, self.nv)}
-        arrays = {name: np.atleast_2d(np.asarray(a, dtype=np.float64)) for name, (a, _) in given.items()}
+        arrays = {name: np.atleast_2d(real_array(name, a)) for name, (a, _) in given.items()}
         n = len(arrays["q"])
         for name, (_, size) in given.items():
             if arrays[name].shape != (n, size):
@@ -116,6 +117,20 @@ class TorqueModel:
                     value=arrays[name].shape, remedy=f"One row a sample; joints in the order {', '.join(self.joints)}.",
                 )  # fmt: skip
         return arrays["q"], arrays["qd"], arrays["qdd"], arrays["tau"]
+
+
+def real_array(name: str, values: Any) -> Array:
+    """The values as float64.  Raises ShapeError for what is left out and for what is no array of real numbers."""
+    try:
+        array = np.asarray(values)
+        if values is None or array.dtype.kind not in "biufO":
+            raise TypeError(f"{type(values).__name__} of {array.dtype}")
+        return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as problem:
+        raise ShapeError(
+            f"{name} is not an array of real numbers ({problem}).", name=name, value=repr(values)[:200],
+            remedy="Give one row of numbers a sample.",
+        ) from None
 
 
 def friction_shape(kind: str, speed: Array, width: float) -> Array:
