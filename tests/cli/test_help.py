@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+import kane
 from kane.cli import analysis, main
 from kane.cli.common import app
 from kane.emit import TARGETS
@@ -51,3 +52,13 @@ def test_a_plot_that_cannot_be_written_is_refused_before_the_run(tmp_path: Path)
     with pytest.raises(SystemExit) as end:
         main(["simulate", "two_link", "--out", str(tmp_path / "a.npz"), "--plot", str(tmp_path / "a.pdf")])
     assert end.value.code == 2 and list(tmp_path.iterdir()) == []
+
+
+def test_what_dynamics_shows_of_itself_is_short() -> None:
+    """Programs of a robot have a thousand instructions; their representation, and what holds one, is a line."""
+    equations = kane.derive(kane.load("two_link"))
+    dynamics = equations.compile(quickest_for="single")
+    assert dynamics.mass_matrix(np.zeros(2)).shape == (2, 2)
+    program, c = equations.program("mass_matrix"), equations.counts["mass_matrix"]
+    assert repr(program) == f"<mass_matrix(q) -> M: {c.mul} mul, {c.add} add, {len(program.values)} instructions>"
+    assert len(repr(dynamics.running["mass_matrix"])) < 500

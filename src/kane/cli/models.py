@@ -18,12 +18,11 @@ from kane.api.trace import line_of
 from kane.cli.common import DEFAULTS, Loading, RobotName, app, finish, out_console, progress_line, wrote
 from kane.cli.numbers import Listed, numbers
 from kane.robots.literature import published
-from kane.search import Effort
 
 
 @app.command(name="derive")
 def derive_(
-    robot: RobotName, *, out: Path | None = None, effort: Effort = "low", loading: Loading = DEFAULTS
+    robot: RobotName, *, out: Path | None = None, effort: str = "low", loading: Loading = DEFAULTS
 ) -> int:  # fmt: skip
     """Equations of motion: counts, verification, and with --out C code, its self-test, the equations and the report.
 
@@ -69,7 +68,7 @@ def check(robot: RobotName, *, loading: Loading = DEFAULTS) -> int:
 
 @app.command
 def counts(
-    robot: RobotName, *, effort: Effort = "normal", task: tuple[str, ...] = DEFAULT_TASKS, trace: bool = False,
+    robot: RobotName, *, effort: str = "normal", task: tuple[str, ...] = DEFAULT_TASKS, trace: bool = False,
     loading: Loading = DEFAULTS,
 ) -> int:  # fmt: skip
     """Operations of each task by each method, and what each pass of the search saved.

@@ -13,7 +13,6 @@ from kane.api.robot import Robot, load
 from kane.api.summary import header
 from kane.cli.common import DEFAULTS, Loading, RobotName, app, finish, out_console, progress_line, wrote
 from kane.cli.numbers import Listed, numbers, state
-from kane.search import Effort
 
 Method = Literal["DOP853", "RK4", "variational", "BDF", "IDA"]
 
@@ -88,7 +87,7 @@ def _played(mechanism: Any, run: Any) -> str:
 @app.command
 def report(
     robot: RobotName, *, out: Annotated[Path, Parameter(alias="-o")] = Path("report.html"), quick: bool = False,
-    effort: Effort = "low", loading: Loading = DEFAULTS,
+    effort: str = "low", loading: Loading = DEFAULTS,
 ) -> int:  # fmt: skip
     """One self-contained HTML page that shows everything; open it from disk.
 

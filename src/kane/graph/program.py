@@ -99,6 +99,12 @@ class Program:
     first_state: int
     blocks: tuple[Block, ...] = ()
 
+    def __repr__(self) -> str:
+        """In one line: the instructions of a robot fill a book."""
+        c, names = self.counts, ", ".join(i.name for i in self.inputs)
+        results = ", ".join(o.name for o in self.outputs)
+        return f"<{self.name}({names}) -> {results}: {c.mul} mul, {c.add} add, {len(self.values)} instructions>"
+
     @property
     def constants(self) -> range:
         """Indices of the constants section."""
