@@ -11,7 +11,7 @@ from rich.table import Table
 
 from kane.api.summary import header
 from kane.cli.common import DEFAULTS, Loading, RobotName, app, finish, out_console, progress_line, wrote
-from kane.cli.numbers import number, numbers
+from kane.cli.numbers import Whole, number, numbers
 from kane.errors import InputError, ShapeError
 
 
@@ -73,11 +73,11 @@ def identify(  # noqa: PLR0913
 
 @app.command
 def excite(  # noqa: PLR0913
-    robot: RobotName, *, period: float = 20.0, harmonics: int | None = None,
+    robot: RobotName, *, period: float = 20.0, harmonics: Whole | None = None,
     friction: Literal["given", "all", "none"] = "all",
     objective: Literal["condition", "information"] = "condition", velocity: str = "", acceleration: str = "",
     box: list[str] | None = None, rate: float = 100.0, out: Path | None = None, plot: Path | None = None,
-    overwrite: bool = False, rounds: int = 800, loading: Loading = DEFAULTS,
+    overwrite: bool = False, rounds: Whole = 800, loading: Loading = DEFAULTS,
 ) -> int:  # fmt: skip
     """A motion to record: a Fourier series within all limits whose regressor has the least condition number.
 
@@ -96,8 +96,11 @@ def excite(  # noqa: PLR0913
         rounds: Of the search.
     """
     from kane.identification import Box, Search, exciting_motion, motion_limits, torque_model
+    from kane.identification.asked import check_series
+    from kane.identification.motion import check_table
 
     _free(overwrite, out, plot)
+    check_table(check_series((period, harmonics), True)[0], rate)
     with progress_line(loading.json) as progress:
         loaded = loading.load(robot)
         model = torque_model(loaded.mechanism, friction=friction)
@@ -164,8 +167,13 @@ def measure(
 
 
 def _free(overwrite: bool, *paths: Path | None) -> None:
-    """InputError for a file that exists, before anything is done."""
+    """InputError for a file that exists or has no folder to be in, before anything is done."""
     for path in paths:
+        if path is not None and (path.is_dir() or not path.parent.is_dir()):
+            raise InputError(
+                f"{path} is {'a folder' if path.is_dir() else 'in a folder that does not exist'}.", code="FileError",
+                file=str(path), name=str(path), remedy="Check the path.",
+            )  # fmt: skip
         if path is not None and path.exists() and not overwrite:
             raise InputError(
                 f"{path} exists; it is not written over.", file=str(path), name=str(path),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -10,6 +11,19 @@ from kane.errors import NumberError
 
 Listed = Annotated[str, Parameter(allow_leading_hyphen=True)]
 """Numbers between commas, of which the first may be negative."""
+
+
+def _whole(_: Any, tokens: Sequence[Any]) -> int:
+    """The whole number that is written: 2.5 is none."""
+    text = tokens[0].value
+    try:
+        return int(text)
+    except ValueError:
+        raise NumberError(f"{text!r} is not a whole number.", value=text, remedy="Write one such as 20.") from None
+
+
+Whole = Annotated[int, Parameter(converter=_whole)]
+"""A whole number; a fraction is refused, not cut off."""
 
 
 def state(option: str, text: str) -> Any:

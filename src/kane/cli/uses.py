@@ -12,7 +12,7 @@ from kane.api.equations import DEFAULT_TASKS, derive
 from kane.api.robot import Robot, load
 from kane.api.summary import header
 from kane.cli.common import DEFAULTS, Loading, RobotName, app, finish, out_console, progress_line, wrote
-from kane.cli.numbers import Listed, numbers, state
+from kane.cli.numbers import Listed, Whole, numbers, state
 
 Method = Literal["DOP853", "RK4", "variational", "BDF", "IDA"]
 
@@ -105,7 +105,7 @@ def report(
 
 
 @app.command
-def serve(robot: RobotName, *, port: int = 0, loading: Loading = DEFAULTS) -> int:
+def serve(robot: RobotName, *, port: Whole = 0, loading: Loading = DEFAULTS) -> int:
     """The report live on this machine: pick another robot, change a parameter; Ctrl-C ends it.
 
     Args:

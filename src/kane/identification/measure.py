@@ -50,7 +50,13 @@ def tensor_from_swings(axes: Sequence[Sequence[float]], inertias: Sequence[Quant
     Three swings about perpendicular axes give the diagonal when they are the coordinate axes (products are then taken
     as zero); six in general position give everything.  Raises InputError when the axes do not determine it.
     """
-    units = [np.asarray(a, dtype=np.float64) / np.linalg.norm(a) for a in axes]
+    units = []
+    for axis in axes:
+        a = np.asarray(axis, dtype=np.float64)
+        if a.shape != (3,) or not np.isfinite(a).all() or not a.any():
+            raise InputError(f"{axis} is no axis.", name="axes", value=repr(axis), remedy="Give three numbers.")
+        a = a / np.abs(a).max()
+        units.append(a / np.linalg.norm(a))
     rows = np.array([[a[i] * a[j] * (1.0 if i == j else 2.0) for i, j in PAIRS] for a in units])
     diagonal = np.flatnonzero(np.abs(rows).max(axis=0) > 0)
     rank = int(np.linalg.matrix_rank(rows[:, diagonal])) if len(rows) else 0

@@ -138,15 +138,7 @@ class FourierMotion:
 
     def csv(self, rate: float = 100.0, periods: float = 1.0) -> str:
         """Text of t and q, qd, qdd by joint name, `rate` rows a second.  Raises NumberError."""
-        for name, value in (("rate", rate), ("periods", periods)):
-            if not is_real(value) or not 0 < value <= ROWS:
-                raise NumberError(
-                    f"{name} is {value!r}.", name=name, value=repr(value), remedy="Give a positive number."
-                )
-        if rate * periods * self.period > ROWS:
-            raise NumberError(
-                f"The table has more than {ROWS} rows.", name="rate", value=rate, remedy="Lower the rate."
-            )
+        check_table(self.period, rate, periods)
         t = np.arange(0.0, periods * self.period + 0.5 / rate, 1.0 / rate)
         values = np.hstack([t[:, None], *self(t)])
         text = io.StringIO()
@@ -159,6 +151,19 @@ class FourierMotion:
         """A drawing of q, qd and qdd of every joint over one period."""
         t = np.linspace(0.0, self.period, 400)
         return drawing(self.joints, t, self(t), width, height)
+
+
+def check_table(period: float, rate: Any, periods: Any = 1.0) -> None:
+    """NumberError for a rate (Hz) and a number of periods that make no table."""
+    for name, value in (("rate", rate), ("periods", periods)):
+        if not is_real(value) or not 0 < value <= ROWS:
+            raise NumberError(
+                f"{name} is {value!r}.", name=name, value=repr(value), remedy="Give a positive number."
+            )
+    if rate * periods * period > ROWS:
+        raise NumberError(
+            f"The table has more than {ROWS} rows.", name="rate", value=rate, remedy="Lower the rate."
+        )
 
 
 def fine_times(period: float, harmonics: int) -> tuple[Array, float]:

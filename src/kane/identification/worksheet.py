@@ -67,6 +67,7 @@ from kane.identification.measure import (
 )
 from kane.identification.quantity import Quantity, covariance, reading
 from kane.identification.write_back import decimal
+from kane.mechanism.given import mechanism_of
 from kane.mechanism.joints import joint_type
 from kane.mechanism.model import Inertia, Mechanism, Rotor
 
@@ -145,32 +146,47 @@ def read_worksheet(source: str | Path, mechanism: Mechanism) -> Measurements:
 
     Raises FormatError, NumberError, UnknownNameError with the entry's name.
     """
-    text, file = (
-        (source, None) if isinstance(source, str) and "\n" in source else (Path(source).read_text(), str(source))
-    )
+    if not isinstance(source, (str, Path)):
+        raise FormatError(f"{source!r} is no worksheet.", value=repr(source)[:80], remedy="Give a path or its text.")
+    is_text = isinstance(source, str) and "\n" in source
+    file = None if is_text else str(source)
     try:
+        text = str(source) if is_text else Path(source).read_text(encoding="utf-8-sig")
         sheet = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except OSError as error:
+        text = f"The worksheet cannot be read: {error.strerror or error}."
+        raise FormatError(text, code="FileError", file=file, name=file, remedy="Check the path.") from None
+    except UnicodeDecodeError as error:
+        raise FormatError(f"The text is not UTF-8 ({error}).", file=file, remedy="Save it as UTF-8.") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise FormatError(f"Not TOML: {error}.", file=file, remedy="Repair the line.") from None
     return measurements(sheet, mechanism)
 
 
 def measurements(sheet: Table, mechanism: Mechanism) -> Measurements:
     """The measurements of a worksheet given as nested tables."""
-    mechanism = getattr(mechanism, "mechanism", mechanism)
-    graduation = dict(sheet.get("graduation", {}))
+    mechanism = mechanism_of(mechanism)
+    _table("worksheet", sheet, ("gravity", "graduation", "link", "drive"))
+    if not sheet.get("link") and not sheet.get("drive"):
+        raise FormatError(
+            "The worksheet has no readings of a link or drive.", element="worksheet",
+            remedy="Write them in [link.NAME] and [drive.NAME].",
+        )  # fmt: skip
+    given = _table("graduation", sheet.get("graduation", {}), ("mass", "length", "time"))
+    graduation = {name: reading(value, f"graduation.{name}").value for name, value in given.items()}
     gravity = reading(sheet.get("gravity", 9.80665), "gravity")
     bodies = {}
-    for link, entry in sheet.get("link", {}).items():
+    for link, entry in _table("link", sheet.get("link", {})).items():
         mechanism.link(link)
         with _named(f"link.{link}"):
             bodies[link] = _body(f"link.{link}", entry, graduation, gravity)
     drives: dict[str, Quantity] = {}
     ratios: dict[str, Quantity] = {}
     measured = Measurements(bodies, {}, {}).applied(mechanism)
-    for name, entry in sheet.get("drive", {}).items():
+    for name, entry in _table("drive", sheet.get("drive", {})).items():
         mechanism.joint(name)
         place = f"drive.{name}"
+        _table(place, entry, ("ratio", "rotor", "spring"))
         with _named(place):
             if "ratio" in entry:
                 ratios[name] = reading(entry["ratio"], f"{place}.ratio")
@@ -184,6 +200,19 @@ def measurements(sheet: Table, mechanism: Mechanism) -> Measurements:
     return Measurements(bodies, drives, ratios)
 
 
+def _table(place: str, entry: Any, names: Sequence[str] = ()) -> Table:
+    """The table, with entries of these names only (any, when none are given).  Raises FormatError."""
+    if not isinstance(entry, Mapping):
+        raise FormatError(f"{place} is {entry!r}, not a table.", element=place, remedy="See docs/identification.md.")
+    for name in entry:
+        if names and name not in names:
+            raise FormatError(
+                f"{place} has the entry {name!r}, which means nothing.", element=place, name=name,
+                remedy=f"There are {', '.join(names)}.",
+            )  # fmt: skip
+    return entry
+
+
 @contextmanager
 def _named(place: str) -> Iterator[None]:
     """What a wrong entry leads to as a FormatError that says where."""
@@ -195,7 +224,7 @@ def _named(place: str) -> Iterator[None]:
         raise FormatError(f"{place} lacks {error.args[0]}.", element=place, remedy="Add it.") from None
     except ZeroDivisionError:
         raise FormatError(f"A reading of {place} is 0.", element=place, remedy="Repair it.") from None
-    except (TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError, AttributeError, IndexError, ArithmeticError) as error:
         raise FormatError(
             f"{place} is not of the form of a worksheet: {error}.", element=place, remedy="See docs/identification.md."
         ) from None
@@ -203,6 +232,9 @@ def _named(place: str) -> Iterator[None]:
 
 def _body(place: str, entry: Table, graduation: dict[str, float], gravity: Quantity) -> MeasuredBody:
     """One link: weighed, balanced, swung; and what is attached to it."""
+    _table(place, entry, ("name", "mass", "com", "edge", "datum", "swing", "shell", "inertia", "attached"))
+    for name in ("edge", "datum"):
+        _table(f"{place}.{name}", entry.get(name, {}), ("x", "y", "z"))
     mass = _mass(place, entry, graduation)
     com = _com(place, entry, graduation)
     tensor = _tensor(place, entry, mass, graduation, gravity)
@@ -217,6 +249,7 @@ def _mass(place: str, entry: Table, graduation: dict[str, float]) -> Quantity:
         raise FormatError(f"{place} has no mass.", element=place, remedy="Weigh it: mass = ...")
     given, scale = entry["mass"], graduation.get("mass", 0.0)
     if isinstance(given, Mapping):
+        _table(f"{place}.mass", given, ("gross", "tare"))
         gross = reading(given["gross"], f"{place}.mass.gross", scale)
         return gross - reading(given.get("tare", 0.0), f"{place}.mass.tare", scale)
     return reading(given, f"{place}.mass", scale)
@@ -248,8 +281,9 @@ def _tensor(place: str, entry: Table, mass: Quantity, graduation: dict[str, floa
         axes, values = [], []
         for k, swing in enumerate(entry["swing"]):
             here = f"{place}.swing.{k + 1}"
+            _table(here, swing, ("axis", "distance", "length", "periods", "time", "mass"))
             try:
-                omega = frequency(swing["periods"], reading(swing["time"], f"{here}.time", graduation.get("time", 0.0)))
+                omega = _omega(here, swing, graduation)
                 distance, length = (
                     reading(swing[n], f"{here}.{n}", graduation.get("length", 0.0)) for n in ("distance", "length")
                 )
@@ -265,8 +299,12 @@ def _tensor(place: str, entry: Table, mass: Quantity, graduation: dict[str, floa
         if kind not in SHELLS:
             raise UnknownNameError(f"{place}: no shell {kind!r}; there are {', '.join(SHELLS)}.", name=kind)
         names, build = SHELLS[kind]
+        _table(f"{place}.shell", shell, ("kind", "axis", "ends", *names))
         sizes = [reading(shell[n], f"{place}.shell.{n}", graduation.get("length", 0.0)) for n in names]
-        options = {"ends": int(shell["ends"])} if "ends" in shell else {}
+        options = {"ends": shell["ends"]} if "ends" in shell else {}
+        if options and (kind != "cylinder" or options["ends"] not in (0, 1, 2)):
+            text = f"{place}.shell.ends is {shell['ends']!r}."
+            raise FormatError(text, element=place, remedy="A cylinder has 0, 1 or 2 ends.")
         return along(build(mass, *sizes, **options), AXES[shell.get("axis", "z")])
     if "inertia" in entry:
         six = [reading(x, f"{place}.inertia.{k}") for k, x in enumerate(entry["inertia"])]
@@ -277,6 +315,12 @@ def _tensor(place: str, entry: Table, mass: Quantity, graduation: dict[str, floa
     return point(mass)
 
 
+def _omega(place: str, entry: Table, graduation: dict[str, float]) -> Quantity:
+    """omega of `periods` swings in a `time`, rad/s."""
+    periods = reading(entry["periods"], f"{place}.periods")
+    return frequency(periods, reading(entry["time"], f"{place}.time", graduation.get("time", 0.0)))
+
+
 def _spring(
     place: str, entry: Table, joint: str, mechanism: Mechanism, bodies: Measurements, graduation: dict[str, float]
 ) -> Quantity:
@@ -284,7 +328,8 @@ def _spring(
 
     Both are linear in the measured bodies, whose errors go in.
     """
-    omega = frequency(entry["periods"], reading(entry["time"], f"{place}.spring.time", graduation.get("time", 0.0)))
+    _table(f"{place}.spring", entry, ("periods", "time", "stiffness", "pose"))
+    omega = _omega(f"{place}.spring", entry, graduation)
     stiffness = reading(entry["stiffness"], f"{place}.spring.stiffness")
     own, gradient = _arm(derive_system(mechanism), mechanism, joint, entry.get("pose", {}), bodies)
     return spring_inertia(stiffness, gradient, omega) - own
