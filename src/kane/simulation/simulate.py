@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ from kane.simulation.model import Array, Layout, Model, prepare
 from kane.simulation.result import SimulationResult
 from kane.simulation.run import Plan, Record, run
 
+STEPS = 1_000_000_000  # of a fixed length in one run: what memory holds is less
 Method = Literal["DOP853", "RK4", "variational", "BDF", "IDA"]
 State = Sequence[float] | Mapping[str, float] | Array | None
 
@@ -57,7 +59,12 @@ def simulate(  # noqa: PLR0913
     and names.
     """
     model = source if isinstance(source, Model) else prepare(source, parameters)
-    t0, t_end = (0.0, float(t)) if isinstance(t, (int, float)) else (float(t[0]), float(t[1]))
+    t0, t_end = _span(t)
+    if step is not None and not (isinstance(step, Real) and t_end - t0 <= STEPS * step):
+        raise InputError(
+            f"The step is {step!r} for {t_end - t0:.6g} s.", name="step", value=repr(step),
+            remedy=f"Give a step > 0, s, with {STEPS} steps at most.",
+        )  # fmt: skip
     if not (math.isfinite(t0) and math.isfinite(t_end) and t_end > t0):
         raise InputError(
             f"The times {t0} to {t_end} are no span.", name="t", value=(t0, t_end), remedy="Give t0 < t_end."
@@ -73,6 +80,16 @@ def simulate(  # noqa: PLR0913
     plan = Plan(t0, t_end, y0, given, accuracy, watched, dense or bool(watched) or t_eval is not None, progress)
     record = _methods(method)(model, plan, step)
     return make_result(model, plan, record, t_eval, energy_tolerance, method)
+
+
+def _span(t: Any) -> tuple[float, float]:
+    """Start and end of an end, or of a start and an end.  Raises InputError."""
+    ends = (0.0, t) if isinstance(t, Real) else tuple(t) if isinstance(t, (tuple, list, np.ndarray)) else ()
+    if len(ends) != 2 or not all(isinstance(x, Real) for x in ends):
+        raise InputError(
+            f"t is {t!r}.", name="t", value=repr(t), remedy="Give the end, or (start, end), s, with start < end."
+        )
+    return float(ends[0]), float(ends[1])
 
 
 def _methods(method: str) -> Callable[[Model, Plan, float | None], Record]:

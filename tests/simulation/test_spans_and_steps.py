@@ -1,0 +1,33 @@
+"""Spans and fixed steps that are none are refused at once: no error of Python, no run without an end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kane
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    "t", [0, -1, NAN, INF, "x", None, (1,), (1, 0), (0, 1, 2), [], {}, 1j, np.zeros(2), ("a", "b")], ids=str
+)
+def test_spans(t: Any) -> None:
+    with pytest.raises(kane.InputError, match=r"^t is|are no span"):
+        kane.simulate(kane.load("two_link"), t, [0.1, 0.2])
+
+
+@pytest.mark.parametrize("method", ["RK4", "variational"])
+@pytest.mark.parametrize("step", [0, -1, NAN, "x", 1e-300, 1e-15, 1j])
+def test_steps(method: Any, step: Any) -> None:
+    with pytest.raises(kane.InputError, match="step"):
+        kane.simulate(kane.load("two_link"), 0.1, [0.1, 0.2], method=method, step=step)
+
+
+@pytest.mark.parametrize("t", [0.02, (0.0, 0.02), [0, np.float64(0.02)], np.array([0.0, 0.02])], ids=str)
+def test_spans_that_are_taken(t: Any) -> None:
+    run = kane.simulate(kane.load("two_link"), t, [0.1, 0.2], method="RK4", step=0.01)
+    assert run.t[-1] == pytest.approx(0.02) and run.success
