@@ -31,3 +31,10 @@ def test_steps(method: Any, step: Any) -> None:
 def test_spans_that_are_taken(t: Any) -> None:
     run = kane.simulate(kane.load("two_link"), t, [0.1, 0.2], method="RK4", step=0.01)
     assert run.t[-1] == pytest.approx(0.02) and run.success
+
+
+@pytest.mark.parametrize("name", ["rtol", "atol", "start"])
+@pytest.mark.parametrize("value", [-1, NAN, INF, "x", None])
+def test_accuracies_and_starts(name: str, value: Any) -> None:
+    with pytest.raises(kane.InputError, match=f"{name} is"):
+        kane.simulate(kane.load("two_link"), 0.1, [0.1, 0.2], **{name: value})

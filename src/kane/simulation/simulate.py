@@ -60,6 +60,11 @@ def simulate(  # noqa: PLR0913
     """
     model = source if isinstance(source, Model) else prepare(source, parameters)
     t0, t_end = _span(t)
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if not isinstance(value, Real) or not 0 <= value < 1e6:
+            raise InputError(f"{name} is {value!r}.", name=name, value=repr(value), remedy="Give one such as 1e-11.")
+    if start not in ("refuse", "correct"):
+        raise InputError(f"start is {start!r}.", name="start", value=repr(start), remedy="Use 'refuse' or 'correct'.")
     if step is not None and not (isinstance(step, Real) and t_end - t0 <= STEPS * step):
         raise InputError(
             f"The step is {step!r} for {t_end - t0:.6g} s.", name="step", value=repr(step),
