@@ -38,3 +38,20 @@ def test_spans_that_are_taken(t: Any) -> None:
 def test_accuracies_and_starts(name: str, value: Any) -> None:
     with pytest.raises(kane.InputError, match=f"{name} is"):
         kane.simulate(kane.load("two_link"), 0.1, [0.1, 0.2], **{name: value})
+
+
+@pytest.mark.parametrize(
+    "t_eval", [[0.1, 0.05], [-1, 0.05], [0.05, 0.3], [NAN], 0.05, "x", ["a"], {}, [[0.0, 0.1]]], ids=str
+)
+def test_output_times(t_eval: Any) -> None:
+    with pytest.raises(kane.InputError, match="t_eval is"):
+        kane.simulate(kane.load("two_link"), 0.1, [0.1, 0.2], t_eval=t_eval)
+    assert kane.simulate(kane.load("two_link"), 0.1, [0.1, 0.2], t_eval=np.linspace(0, 0.1, 7)).t.shape == (7,)
+
+
+@pytest.mark.parametrize("name", ["q", "u", "f"])
+@pytest.mark.parametrize("value", ["x", {"a": {}}, [NAN, 0.0], [INF, 0.0], [None, 1j], ["a", "b"]], ids=str)
+def test_operating_points(name: str, value: Any) -> None:
+    given = {"q": [0.1, 0.2], "u": [0.0, 0.0], "f": [0.0, 0.0]} | {name: value}
+    with pytest.raises(kane.KaneError):
+        kane.linearize(kane.load("two_link"), **given)

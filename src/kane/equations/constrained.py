@@ -83,7 +83,7 @@ class Constrained:
     def arrays(self, q: Any, u: Any, f: Any = (), t: float = 0.0) -> dict[str, Any]:
         """Input arrays of the programs; `f` by order or by name."""
         s = self.equations.points.symbols
-        arrays: dict[str, Any] = {"q": np.asarray(q, float), "u": np.asarray(u, float), "t": [t]}
+        arrays: dict[str, Any] = {"q": as_numbers("q", q), "u": as_numbers("u", u), "t": [t]}
         arrays["f"] = ordered(next((item.labels for item in self.program.inputs if item.name == "f"), ()), f)
         for item in self.program.inputs:
             if item.name == "p":
@@ -292,12 +292,22 @@ def known(given: Iterable[str], names: Sequence[str], what: str) -> Iterable[str
     return given
 
 
+def as_numbers(name: str, given: Any) -> Array:
+    """The array of what is given.  Raises InputError for what are no real numbers."""
+    try:
+        return np.asarray(given, float)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{name} is {given!r}."[:200], name=name, value=repr(given)[:200], remedy="Give an array of numbers."
+        ) from None
+
+
 def ordered(names: Sequence[str], given: Any) -> Array:
     """Values in the order of names, from an array or by name (missing names are 0, and nothing is all 0)."""
     if isinstance(given, Mapping):
         known(given, names, "input")
-        return np.array([given.get(n, 0.0) for n in names], float)
-    array = np.zeros(0) if given is None else np.asarray(given, float)
+        return as_numbers("inputs", [given.get(n, 0.0) for n in names])
+    array = np.zeros(0) if given is None else as_numbers("inputs", given)
     if array.size and array.shape != (len(names),):
         raise ShapeError(
             f"{array.size} values are given where there are {len(names)}: {', '.join(names) or 'none'}.",

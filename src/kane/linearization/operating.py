@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from kane.equations.conditions import Conditions, find_conditions
-from kane.equations.constrained import Array, Constrained, Evaluator, constrained, ordered
+from kane.equations.constrained import Array, Constrained, Evaluator, as_numbers, constrained, ordered
 from kane.equations.programs import program_inputs
 from kane.equations.projection import Equations, kane_equations
+from kane.errors import InputError
 from kane.graph.arena import Ref
 from kane.graph.evaluate import evaluate
 from kane.graph.program import Input, Program, build_program
@@ -117,7 +118,9 @@ def jacobians(
 
 def find_point(j: Jacobians, q: Any, u: Any, f: Any = (), t: float = 0.0) -> OperatingPoint:
     """The operating point at a state: accelerations and multipliers follow from the equations."""
-    motion = j.motion.accelerations(q, u, ordered(j.input_names, f), t)
-    return OperatingPoint(
-        np.asarray(q, float), np.asarray(u, float), motion.udot, ordered(j.input_names, f), motion.multipliers, t
-    )
+    arrays = {"q": as_numbers("q", q), "u": as_numbers("u", u), "inputs": ordered(j.input_names, f)}
+    for name, array in (*arrays.items(), ("t", as_numbers("t", t))):
+        if not np.isfinite(array).all():
+            raise InputError(f"{name} is {array}.", name=name, value=str(array), remedy="Give finite numbers.")
+    motion = j.motion.accelerations(arrays["q"], arrays["u"], arrays["inputs"], t)
+    return OperatingPoint(arrays["q"], arrays["u"], motion.udot, arrays["inputs"], motion.multipliers, t)

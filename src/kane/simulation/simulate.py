@@ -74,6 +74,7 @@ def simulate(  # noqa: PLR0913
         raise InputError(
             f"The times {t0} to {t_end} are no span.", name="t", value=(t0, t_end), remedy="Give t0 < t_end."
         )
+    wanted = None if t_eval is None else _wanted(t_eval, t0, t_end)
     y0 = start_state(model, t0, q, u, start, guess)
     given = make_source(inputs, model.layout.inputs)
     accuracy = Accuracy(rtol, atol, max_step, None)
@@ -82,9 +83,9 @@ def simulate(  # noqa: PLR0913
         if method == "DOP853"
         else tuple(events)
     )
-    plan = Plan(t0, t_end, y0, given, accuracy, watched, dense or bool(watched) or t_eval is not None, progress)
+    plan = Plan(t0, t_end, y0, given, accuracy, watched, dense or bool(watched) or wanted is not None, progress)
     record = _methods(method)(model, plan, step)
-    return make_result(model, plan, record, t_eval, energy_tolerance, method)
+    return make_result(model, plan, record, wanted, energy_tolerance, method)
 
 
 def _span(t: Any) -> tuple[float, float]:
@@ -95,6 +96,22 @@ def _span(t: Any) -> tuple[float, float]:
             f"t is {t!r}.", name="t", value=repr(t), remedy="Give the end, or (start, end), s, with start < end."
         )
     return float(ends[0]), float(ends[1])
+
+
+def _wanted(t_eval: Any, t0: float, t_end: float) -> Array:
+    """Output times, rising within the span (to rounding).  Raises InputError."""
+    slack = 1e-9 * (t_end - t0)
+    try:
+        wanted = np.asarray(t_eval, dtype=np.float64)
+    except (TypeError, ValueError):
+        wanted = np.array(np.nan)
+    inside = wanted.ndim == 1 and bool(((wanted >= t0 - slack) & (wanted <= t_end + slack)).all())
+    if not inside or (np.diff(wanted) < 0).any():
+        raise InputError(
+            f"t_eval is {t_eval!r}."[:200], name="t_eval", value=repr(t_eval)[:200],
+            remedy=f"Give rising times from {t0:g} to {t_end:g} s.",
+        )  # fmt: skip
+    return np.clip(wanted, t0, t_end)
 
 
 def _methods(method: str) -> Callable[[Model, Plan, float | None], Record]:
@@ -187,15 +204,14 @@ def _floats(values: Any, who: str, shape: tuple[int, ...], listed: str = "") -> 
 
 
 def make_result(
-    model: Model, plan: Plan, record: Record, t_eval: Any, energy_tolerance: float, method: str
+    model: Model, plan: Plan, record: Record, wanted: Array | None, energy_tolerance: float, method: str
 ) -> SimulationResult:
     """The result of a record: at the steps, or at given times."""
     layout = model.layout
     n = layout.nq + layout.nu
     sol = record.dense()
     t, y, inputs = record.points()
-    if t_eval is not None:
-        wanted = np.asarray(t_eval, dtype=np.float64)
+    if wanted is not None:
         wanted = wanted[(wanted >= t[0]) & (wanted <= t[-1])]
         k = np.clip(np.searchsorted(t, wanted, side="left"), 0, len(t) - 1)
         at_start = (wanted == t[0])[:, None]
