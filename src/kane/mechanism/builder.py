@@ -7,7 +7,6 @@ Iyz Izx).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -18,6 +17,7 @@ from kane.mechanism import formula as f
 from kane.mechanism import loads as ld
 from kane.mechanism.basis import FrameVector, checked_vector, vector
 from kane.mechanism.beams import Beam
+from kane.mechanism.declared import with_names
 from kane.mechanism.formula import Formula, Scalar, ScalarLike
 from kane.mechanism.given import checked_items, checked_name, names_in
 from kane.mechanism.handles import Body, Point, ReferenceFrame, axis_text, different_axes
@@ -46,7 +46,6 @@ def cos(x: ScalarLike) -> Formula:
 
 
 H = TypeVar("H", Point, ReferenceFrame)
-_NAME = re.compile(r"[^\W\d][\w.]*\Z")
 
 
 class System:
@@ -59,7 +58,7 @@ class System:
         self.points: dict[str, Point] = {}
         self.bodies: dict[str, Body] = {}
         self._coordinates: list[str] = []
-        self._declared: set[str] = set()
+        self._declared: frozenset[str] = frozenset()
         self._quaternions: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._speeds: list[SpeedDefinition] = []
         self._parameters: list[Parameter] = []
@@ -110,33 +109,7 @@ class System:
 
     def _take(self, *names: str) -> None:
         """All the names, or none of them where one is refused."""
-        taken: list[str] = []
-        try:
-            for n in names:
-                self._check_name(n)
-                self._declared.add(n)
-                taken.append(n)
-        except InputError:
-            self._declared.difference_update(taken)
-            raise
-
-    def _check_name(self, n: str) -> None:
-        """One name means one thing: also in formulas as text, and beside the rates that are named q_dot."""
-        if n in self._declared or n in ("t", "pi"):
-            raise InputError(f"{n!r} is declared twice.", name=n, remedy="Choose another name.")
-        if not _NAME.match(n):
-            raise InputError(
-                f"{n!r} cannot be a name.", name=n, remedy="Use letters, digits, _ and points, a letter first."
-            )
-        base = n.removesuffix("_dot").removesuffix("_ddot")
-        rate = n if base != n and base in self._declared else ""
-        for suffix in ("_dot", "_ddot"):
-            rate = rate or n * (f"{n}{suffix}" in self._declared)
-        if rate:
-            raise InputError(
-                f"{n!r} is declared beside {base if base != n else n + '_dot'!r}: a name with _dot is the rate of the "
-                "name without.", name=n, remedy="Choose another name.",
-            )  # fmt: skip
+        self._declared = with_names(self._declared, names)
 
     def speeds(self, **definitions: ScalarLike) -> Any:
         """Generalized speeds as combinations of rates: speeds(u1=dot(q1) + dot(q2), u2=dot(q2))."""

@@ -10,6 +10,7 @@ from kane.errors import InputError
 from kane.graph.arena import Graph
 from kane.mechanism import formula as f
 from kane.mechanism.basis import FrameVector, basis, checked_vector, vector
+from kane.mechanism.declared import with_names
 from kane.mechanism.formula import Formula, Scalar, ScalarLike
 from kane.mechanism.given import checked_items
 from kane.mechanism.model import Axis, MatrixTurn, Move, QuaternionTurn, Turn, Vector
@@ -91,7 +92,7 @@ class ReferenceFrame:
         names = tuple(str(q) for q in checked_items(quaternion, f"The coordinates of frame {self.name!r}"))
         own_rates = tuple(str(u) for u in checked_items(speeds, f"The speeds of frame {self.name!r}"))
         for rate in own_rates:
-            self.system._check_name(rate)
+            with_names(self.system._declared, (rate,))  # refuses what cannot be
         rates = own_rates or tuple(f"{self.name}.w{k}" for k in "xyz")
         own = list(dict.fromkeys(n for n in names if n in self.system._coordinates))
         if len(names) != 4 or len(own) != 4 or len(set(rates)) != 3 or len(rates) != 3:
