@@ -25,6 +25,7 @@ from kane.identification.excitation import (
 from kane.identification.motion import FourierMotion, motion_limits, within
 from kane.identification.torque_model import torque_model
 from kane.identification.trial import falling_variables, trials
+from kane.mechanism.model import Limits
 from kane.robots import load
 from kane.robots.generated import tree
 
@@ -180,6 +181,16 @@ def test_more_harmonics_where_limits_leave_room_for_them(model):
     assert natural_harmonics(20.0, motion_limits(model, velocity=1.0, acceleration=1e9)) == 32
     found = exciting_motion(model, limits=limits, search=Search(starts=1, rounds=0))
     assert found.motion.sine.shape == (3, 26)
+
+
+def test_limits_that_files_write_for_none(model):
+    robot = spatial()
+    limits = Limits(-1e16, 1e10, 1e12, 1e10, 1e15)
+    free = robot.replace_joint(replace(robot.joint("yaw"), limits=limits))
+    bare = robot.replace_joint(replace(robot.joint("yaw"), limits=Limits()))
+    made, plain = (motion_limits(torque_model(r, friction="none")) for r in (free, bare))
+    for key in ("lower", "upper", "velocity", "acceleration", "effort"):
+        assert np.array_equal(getattr(made, key), getattr(plain, key))
 
 
 def test_information_is_what_is_maximised_when_asked(model):

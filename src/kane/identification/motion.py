@@ -49,11 +49,12 @@ def motion_limits(model: TorqueModel, **given: Sequence[float] | float) -> Motio
     rows: dict[str, list[float]] = {key: [] for key in ("lower", "upper", "velocity", "acceleration", "effort")}
     for limits, angle in zip(limits_of(model), model.angles, strict=True):
         half, speed, acceleration = DEFAULTS[angle is not False]
-        rows["lower"].append(-half if limits.lower is None else limits.lower)
-        rows["upper"].append(half if limits.upper is None else limits.upper)
-        rows["velocity"].append(limits.velocity or speed)
-        rows["acceleration"].append(limits.acceleration or acceleration)
-        rows["effort"].append(limits.effort or np.inf)
+        lower, upper = _told(limits.lower), _told(limits.upper)
+        rows["lower"].append(-half if lower is None else lower)
+        rows["upper"].append(half if upper is None else upper)
+        rows["velocity"].append(_told(limits.velocity) or speed)
+        rows["acceleration"].append(_told(limits.acceleration) or acceleration)
+        rows["effort"].append(_told(limits.effort) or np.inf)
     arrays = {key: np.array(row) for key, row in rows.items()}
     for key, value in given.items():
         if key not in arrays:
@@ -67,6 +68,11 @@ def motion_limits(model: TorqueModel, **given: Sequence[float] | float) -> Motio
     made = MotionLimits(**arrays)
     check_limits(model.joints, made)
     return made
+
+
+def _told(limit: float | None) -> float | None:
+    """A limit of the description; none where it is as large as files write for none (1e10, 1e16)."""
+    return limit if limit is not None and abs(limit) <= LARGEST else None
 
 
 def check_limits(joints: Sequence[str], limits: Any) -> None:
