@@ -31,6 +31,7 @@ from kane.graph.derivative import forward
 from kane.graph.evaluate import evaluate
 from kane.graph.program import Program
 from kane.kinematics.coordinates import Coordinates
+from kane.mechanism.given import real_array
 from kane.mechanism.inertia import inertia_fault
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -83,7 +84,7 @@ class Constrained:
     def arrays(self, q: Any, u: Any, f: Any = (), t: float = 0.0) -> dict[str, Any]:
         """Input arrays of the programs; `f` by order or by name."""
         s = self.equations.points.symbols
-        arrays: dict[str, Any] = {"q": as_numbers("q", q), "u": as_numbers("u", u), "t": [t]}
+        arrays: dict[str, Any] = {"q": real_array("q", q), "u": real_array("u", u), "t": [t]}
         arrays["f"] = ordered(next((item.labels for item in self.program.inputs if item.name == "f"), ()), f)
         for item in self.program.inputs:
             if item.name == "p":
@@ -157,24 +158,23 @@ class Constrained:
         q = unit_quaternions(c, self.arrays(q, np.zeros(self._n), self._zero_inputs(), t)["q"])
 
         def conditions(q: Array) -> tuple[Array, Array]:
-            out = self.evaluator(self.positions, {**self.arrays(q, np.zeros(self._n), self._zero_inputs(), t)})
+            out = self.evaluator(self.positions, self.arrays(q, np.zeros(self._n), self._zero_inputs(), t))
             return out["configuration"], out["jacobian"] @ tangents(c, q, free)
 
         q = approached(conditions, lambda q, step: unit_quaternions(c, q + tangents(c, q, free) @ step), q)
         for _ in range(60):
-            out = self.evaluator(self.positions, {**self.arrays(q, np.zeros(self._n), self._zero_inputs(), t)})
-            along = tangents(c, q, free)
-            step = along @ np.linalg.lstsq(out["jacobian"] @ along, -out["configuration"], rcond=1e-10)[0]
+            phi, J = conditions(q)
+            step = tangents(c, q, free) @ np.linalg.lstsq(J, -phi, rcond=1e-10)[0]
             q = unit_quaternions(c, q + step)
             if np.abs(step).max(initial=0.0) < tolerance * (1 + np.abs(q).max()):
-                out = self.evaluator(self.positions, {**self.arrays(q, np.zeros(self._n), self._zero_inputs(), t)})
-                if np.abs(out["configuration"]).max(initial=0.0) < 1e-9:
+                phi, _ = conditions(q)
+                if np.abs(phi).max(initial=0.0) < 1e-9:
                     return np.asarray(q)
                 break
-        worst = int(np.argmax(np.abs(out["configuration"])))
+        worst = int(np.argmax(np.abs(phi)))
         held = [n for n, v in zip(self.condition_names, self.conditions.values, strict=True) if v is not None]
         raise ConvergenceError(
-            f"No configuration near the guess fulfils {held[worst]!r} (residual {out['configuration'][worst]:.3g}).",
+            f"No configuration near the guess fulfils {held[worst]!r} (residual {phi[worst]:.3g}).",
             name=held[worst],
             remedy="Give a guess nearer to an assembled configuration, or keep fewer coordinates.",
         )
@@ -292,22 +292,12 @@ def known(given: Iterable[str], names: Sequence[str], what: str) -> Iterable[str
     return given
 
 
-def as_numbers(name: str, given: Any) -> Array:
-    """The array of what is given.  Raises InputError for what are no real numbers."""
-    try:
-        return np.asarray(given, float)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"{name} is {given!r}."[:200], name=name, value=repr(given)[:200], remedy="Give an array of numbers."
-        ) from None
-
-
 def ordered(names: Sequence[str], given: Any) -> Array:
     """Values in the order of names, from an array or by name (missing names are 0, and nothing is all 0)."""
     if isinstance(given, Mapping):
         known(given, names, "input")
-        return as_numbers("inputs", [given.get(n, 0.0) for n in names])
-    array = np.zeros(0) if given is None else as_numbers("inputs", given)
+        given = [given.get(n, 0.0) for n in names]
+    array = np.zeros(0) if given is None else real_array("inputs", given)
     if array.size and array.shape != (len(names),):
         raise ShapeError(
             f"{array.size} values are given where there are {len(names)}: {', '.join(names) or 'none'}.",

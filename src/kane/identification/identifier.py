@@ -25,9 +25,9 @@ from kane.identification.estimate import (
 from kane.identification.factors import Factors, chunk_factors, merged, triangle
 from kane.identification.finding import Finding
 from kane.identification.stream import Watch, plain_factors, raw_factors, raw_rows
-from kane.identification.torque_model import Friction, TorqueModel, real_array, torque_model
+from kane.identification.torque_model import Friction, TorqueModel, torque_model
 from kane.identification.write_back import with_parameters
-from kane.mechanism.given import mechanism_of
+from kane.mechanism.given import mechanism_of, real_array
 from kane.mechanism.model import Mechanism
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -22,7 +22,8 @@ from kane.identification.signals import (
     parallel_filter,
     sample_time,
 )
-from kane.identification.torque_model import TorqueModel, real_array
+from kane.identification.torque_model import TorqueModel
+from kane.mechanism.given import real_array
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

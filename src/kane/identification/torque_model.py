@@ -14,7 +14,7 @@ from kane.equations.system import System, derive_system
 from kane.errors import InputError, NumberError, ShapeError
 from kane.graph.program import build_program
 from kane.mechanism.formula import number
-from kane.mechanism.given import mechanism_of
+from kane.mechanism.given import mechanism_of, real_array
 from kane.mechanism.joints import joint_type
 from kane.mechanism.model import Joint, Mechanism
 from kane.native import compile_program
@@ -117,20 +117,6 @@ class TorqueModel:
                     value=arrays[name].shape, remedy=f"One row a sample; joints in the order {', '.join(self.joints)}.",
                 )  # fmt: skip
         return arrays["q"], arrays["qd"], arrays["qdd"], arrays["tau"]
-
-
-def real_array(name: str, values: Any) -> Array:
-    """The values as float64.  Raises ShapeError for what is left out and for what is no array of real numbers."""
-    try:
-        array = np.asarray(values)
-        if values is None or array.dtype.kind not in "biufO":
-            raise TypeError(f"{type(values).__name__} of {array.dtype}")
-        return np.asarray(array, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as problem:
-        raise ShapeError(
-            f"{name} is not an array of real numbers ({problem}).", name=name, value=repr(values)[:200],
-            remedy="Give one row of numbers a sample.",
-        ) from None
 
 
 def friction_shape(kind: str, speed: Array, width: float) -> Array:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kane.equations.conditions import Conditions, find_conditions
-from kane.equations.constrained import Array, Constrained, Evaluator, as_numbers, constrained, ordered
+from kane.equations.constrained import Array, Constrained, Evaluator, constrained, ordered
 from kane.equations.programs import program_inputs
 from kane.equations.projection import Equations, kane_equations
 from kane.errors import InputError
@@ -23,7 +23,7 @@ from kane.graph.evaluate import evaluate
 from kane.graph.program import Input, Program, build_program
 from kane.kinematics import points as pt
 from kane.kinematics.linear import sparse_jacobian
-from kane.mechanism.given import mechanism_of
+from kane.mechanism.given import mechanism_of, real_array
 from kane.mechanism.model import Mechanism
 
 Source = Equations | Mechanism | Any  # what equations are asked of; Any: a Robot or a System, which lie above
@@ -118,8 +118,8 @@ def jacobians(
 
 def find_point(j: Jacobians, q: Any, u: Any, f: Any = (), t: float = 0.0) -> OperatingPoint:
     """The operating point at a state: accelerations and multipliers follow from the equations."""
-    arrays = {"q": as_numbers("q", q), "u": as_numbers("u", u), "inputs": ordered(j.input_names, f)}
-    for name, array in (*arrays.items(), ("t", as_numbers("t", t))):
+    arrays = {"q": real_array("q", q), "u": real_array("u", u), "inputs": ordered(j.input_names, f)}
+    for name, array in (*arrays.items(), ("t", real_array("t", t))):
         if not np.isfinite(array).all():
             raise InputError(f"{name} is {array}.", name=name, value=str(array), remedy="Give finite numbers.")
     motion = j.motion.accelerations(arrays["q"], arrays["u"], arrays["inputs"], t)

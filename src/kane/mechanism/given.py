@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kane.errors import InputError, UnknownNameError
+from kane.errors import InputError, ShapeError, UnknownNameError
 from kane.mechanism.model import Mechanism
 
 INERTIAL = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")  # of a link, about its origin
@@ -54,6 +54,22 @@ def checked_items(values: Any, what: str) -> tuple[Any, ...]:
             remedy="Give them in a list or tuple.",
         )  # fmt: skip
     return tuple(values)
+
+
+def real_array(name: str, values: Any) -> Any:
+    """The values as a float64 array.  Raises ShapeError for what is left out or is no array of real numbers."""
+    import numpy as np  # late: names are checked without it
+
+    try:
+        array = np.asarray(values)
+        if values is None or array.dtype.kind not in "biufO":
+            raise TypeError(f"{type(values).__name__} of {array.dtype}")
+        return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as problem:
+        raise ShapeError(
+            f"{name} is not an array of real numbers ({problem}).", name=name, value=repr(values)[:200],
+            remedy="Give an array of numbers.",
+        ) from None
 
 
 def check_parameters(mechanism: Mechanism, parameters: str | Sequence[str]) -> None:
