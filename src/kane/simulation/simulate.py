@@ -70,10 +70,6 @@ def simulate(  # noqa: PLR0913
             f"The step is {step!r} for {t_end - t0:.6g} s.", name="step", value=repr(step),
             remedy=f"Give a step > 0, s, with {STEPS} steps at most.",
         )  # fmt: skip
-    if not (math.isfinite(t0) and math.isfinite(t_end) and t_end > t0):
-        raise InputError(
-            f"The times {t0} to {t_end} are no span.", name="t", value=(t0, t_end), remedy="Give t0 < t_end."
-        )
     wanted = None if t_eval is None else _wanted(t_eval, t0, t_end)
     y0 = start_state(model, t0, q, u, start, guess)
     given = make_source(inputs, model.layout.inputs)
@@ -95,7 +91,12 @@ def _span(t: Any) -> tuple[float, float]:
         raise InputError(
             f"t is {t!r}.", name="t", value=repr(t), remedy="Give the end, or (start, end), s, with start < end."
         )
-    return float(ends[0]), float(ends[1])
+    t0, t_end = map(float, ends)
+    if not (math.isfinite(t0) and math.isfinite(t_end) and t_end > t0):
+        raise InputError(
+            f"The times {t0} to {t_end} are no span.", name="t", value=(t0, t_end), remedy="Give t0 < t_end."
+        )
+    return t0, t_end
 
 
 def _wanted(t_eval: Any, t0: float, t_end: float) -> Array:
