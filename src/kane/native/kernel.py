@@ -194,9 +194,7 @@ class _Writer:
                     self.store_outputs(i)
                 index = end
                 continue
-            if index in self.constants.folded:
-                self.known[2 * index] = self.number(self.constants.folded[index])
-            else:
+            if index not in self.constants.folded:  # numbers come at their first use
                 self.instruction(index, op, args)
             self.store_outputs(index)
             if index in leaving:
