@@ -45,7 +45,7 @@ def batch_function(program: Program, t: Type) -> str:
         "%some = icmp sgt i64 %n, 0",
         "br i1 %some, label %loop, label %end",
         "loop:",
-        "%i = phi i64 [0, %start], [%next, %latch]",
+        "%i = phi i64 [0, %aligned], [%next, %latch]",
         "%ahead = sub i64 %n, %i",
         "%leading = icmp slt i64 %i, %lead",
         "%left = select i1 %leading, i64 %lead, i64 %ahead",
@@ -92,7 +92,7 @@ def batch_function(program: Program, t: Type) -> str:
 
 def _lead(t: Type, arrays: list[tuple[str, int]], anyhow: set[str]) -> list[str]:
     """%lead: the states before those whose vectors are aligned in most columns; arrays used in place count twice."""
-    lines = []
+    lines = [f"%many = icmp sge i64 %n, {ALIGNED}", "br i1 %many, label %align, label %aligned", "align:"]
     for name, _ in arrays:
         lines += [
             f"%{name}_int = ptrtoint ptr %{name}_base to i64",
@@ -121,7 +121,7 @@ def _lead(t: Type, arrays: list[tuple[str, int]], anyhow: set[str]) -> list[str]
             f"%{name}_votes = select i1 %{name}_more, i64 {total}, i64 {votes}",
         ]
         best, votes = f"%{name}_best", f"%{name}_votes"
-    return [*lines, f"%many = icmp sge i64 %n, {ALIGNED}", f"%lead = select i1 %many, i64 {best}, i64 0"]
+    return [*lines, "br label %aligned", "aligned:", f"%lead = phi i64 [0, %start], [{best}, %align]"]
 
 
 def _block(t: Type, elements: int, room: int) -> int:
