@@ -41,7 +41,7 @@ def spoilt(place: tuple[Any, ...], value: Any, key: Any = None) -> Any:
     return sheet
 
 
-@pytest.mark.parametrize("value", SPOILT, ids=str)
+@pytest.mark.parametrize("value", SPOILT, ids=lambda v: "object" if type(v) is object else str(v))
 def test_spoilt_entries(value: Any) -> None:
     refused = 0
     for place in places(SHEET):
