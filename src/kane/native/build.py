@@ -22,10 +22,12 @@ from kane.native.kernel import Constants, constants_function, state_functions, s
 from kane.native.load import Loaded, load
 from kane.native.text import scalar_type
 from kane.rewrite.fuse import fuse
+from kane.rewrite.lives import schedule_lives
 from kane.rewrite.schedule import schedule
 from kane.rewrite.split import split
 
 BLOCK = 2500  # operations of one machine function: larger ones take LLVM more than linear time
+REGISTERS = 16  # of vectors (AVX2; more do no harm)
 LARGE = 20_000  # operations beyond which LLVM's level 1 is used, not 2: a quarter less time, nearly the same code
 
 
@@ -188,6 +190,7 @@ def single_source(program: Program, constants: Constants, dtype: Dtype, host: Ho
 def batch_source(program: Program, constants: Constants, dtype: Dtype, host: Host) -> str:
     """IR of the module for batches."""
     t = scalar_type(dtype).widened(host.lanes(dtype))
+    program = split(schedule_lives(program, REGISTERS), BLOCK)
     kernel = state_functions(program, constants, t, t, "state_v")
     return "\n".join([support(program, t, t), kernel, batch_function(program, t)])
 

@@ -31,7 +31,7 @@ def schedule(program: Program, order: Order = "critical", window: int = 16) -> P
     """
     by_depth = reordered(program, _depth_first(program))
     state = _critical(by_depth, window) if order == "critical" else list(by_depth.state)
-    return reordered(by_depth, _trig_first(by_depth, state))
+    return reordered(by_depth, trig_first(by_depth, state))
 
 
 def reordered(program: Program, order: Sequence[int]) -> Program:
@@ -49,7 +49,7 @@ def reordered(program: Program, order: Sequence[int]) -> Program:
     return replace(program, values=tuple(values), outputs=outputs, blocks=())
 
 
-def _trig_first(program: Program, order: Sequence[int]) -> list[int]:
+def trig_first(program: Program, order: Sequence[int]) -> list[int]:
     """Order with the groups of sines and cosines as early as their arguments allow."""
     values = program.values
     level: dict[int, int] = {}
@@ -91,13 +91,19 @@ def _by_columns(out: Output) -> list[Ref]:
     return [ref for c in range(columns) for ref in out.refs[c::columns]]
 
 
+def demands(program: Program) -> dict[int, int]:
+    """The values alive while each state value is computed, were nothing shared (Sethi and Ullman 1970)."""
+    demand: dict[int, int] = {}
+    for index in program.state:
+        nodes = [a >> 1 for a in program.values[index].args if a >> 1 >= program.first_state]
+        below = sorted((demand[node] for node in nodes), reverse=True)
+        demand[index] = max([1, *(n + k for k, n in enumerate(below))])
+    return demand
+
+
 def _depth_first(program: Program) -> list[int]:
     """Depth first from the outputs, the more demanding operand first."""
-    first, values = program.first_state, program.values
-    demand: dict[int, int] = {}  # values alive while this one is computed, were nothing shared
-    for index in program.state:
-        below = sorted((demand[a >> 1] for a in values[index].args if a >> 1 >= first), reverse=True)
-        demand[index] = max([1, *(n + k for k, n in enumerate(below))])
+    first, values, demand = program.first_state, program.values, demands(program)
     roots = [r >> 1 for out in program.outputs for r in _by_columns(out) if r >> 1 >= first]
     order = operands_first(
         roots, lambda node: sorted((a >> 1 for a in values[node].args if a >> 1 >= first), key=demand.__getitem__)
