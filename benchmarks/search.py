@@ -47,6 +47,8 @@ def cases(files: list[str]) -> Iterator[tuple[str, Mechanism, str, tuple[str, ..
     yield "stanford", stanford(), "symbolic", THREE[:1]
     yield "stanford_diagonal", stanford(diagonal=True), "symbolic", THREE[:2]
     yield "general6r", general(), "symbolic", THREE[:1]
+    for small in ("scara", "elbow3", "two_link"):
+        yield small, bundled(small), "numeric", THREE
     for name, (path, base) in FILES.items():
         if (ROBOTS / path).exists():
             yield name, locked(read(ROBOTS / path, base=base), "finger"), "numeric", THREE[:1]  # type: ignore[arg-type]

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from kane.errors import InputError, UnknownNameError
+from kane.explicit.model import explicit_model
+from kane.explicit.program import program
 from kane.graph.arena import Graph
 from kane.graph.evaluate import equal, evaluate, random_inputs
 from kane.graph.program import Input, build_program
@@ -19,6 +21,8 @@ from kane.mechanism.constraints import Holonomic
 from kane.mechanism.formula import Formula
 from kane.robots.bundled import load as bundled
 from kane.search import method_table, optimise, unshared
+from kane.search.local import Found, LocalSearch
+from kane.search.optimise import BUDGETS
 
 
 def test_low_effort_saves_and_proves() -> None:
@@ -85,6 +89,21 @@ def test_table_of_methods() -> None:
     shown = table.as_dict()
     assert set(shown) == {"tasks", "trail", "notes"}
     assert set(shown["tasks"][0]) >= {"task", "method", "counts", "best"}  # type: ignore[index]
+
+
+@pytest.mark.parametrize("name", ["two_link", "elbow3", "scara", "planar_rp"])
+def test_small_robots_cost_no_more_than_their_explicit_form(name: str) -> None:
+    robot = bundled(name)
+    for task in ("inverse_dynamics", "bias_forces", "generalized_inertia_forces"):
+        found = optimise(robot, task)
+        at_hand = LocalSearch(robot, task, "numeric", BUDGETS["normal"], 0).explicit(Found(found.unsearched))
+        assert found.program.inputs == found.unsearched.inputs
+        made, wanted = found.program.outputs, found.unsearched.outputs
+        assert [(o.name, o.shape) for o in made] == [(o.name, o.shape) for o in wanted]
+        assert at_hand is None or found.program.counts.total <= at_hand.program.counts.total
+        assert equal(found.program, found.unsearched)
+        if task == "inverse_dynamics":
+            assert found.program.counts.total <= program(explicit_model(robot), task).counts.total
 
 
 def test_unshared_counts_a_formula_as_often_as_it_is_used() -> None:

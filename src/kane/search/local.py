@@ -27,6 +27,7 @@ from kane.search.formulation import Formulation, formulated
 from kane.search.tasks import BUILDS, explicit_programs
 
 EXPLICIT = ("mass_matrix", "gravity_forces", "forward_dynamics")  # tasks that may borrow from the explicit model
+FORCES = ("inverse_dynamics", "bias_forces", "generalized_inertia_forces")  # tasks that may start from it
 UNITS = "units in which constants are 1"
 OTHERS = "sums and products of other values"
 SMALL, MIDDLE = 300, 700  # operations up to which several formulations are searched, and two compared closely
@@ -154,6 +155,17 @@ class LocalSearch:
             found = again
         return found
 
+    def explicit(self, found: Found) -> Found | None:
+        """The task of a small robot in the explicit form, where that costs less than what is found."""
+        explicit = explicit_programs(self.mechanism, self.parameters) if self.task in FORCES else None
+        if explicit is None or self.task not in explicit.forces:
+            return None
+        graph = Alternatives()
+        outputs = load(explicit.forces[self.task], graph)
+        ways = Selection(graph, [ref for refs in outputs for ref in refs], {}).way
+        made = found.better(self.task, "explicit form", written(graph, found.program, outputs, ways))
+        return None if made is found else made
+
     def _rounds(
         self, found: Found, graph: Alternatives, outputs: list[list[Ref]], selection: Selection, steps: int,
         rounds: int,
@@ -176,7 +188,7 @@ class LocalSearch:
         """The ways as first built, or with those of the explicit mass matrix and gravity where that is cheaper."""
         selection = Selection(graph, outputs, {})
         explicit = explicit_programs(self.mechanism, self.parameters) if self.task in EXPLICIT else None
-        for program in (explicit.mass_matrix, explicit.gravity) if explicit else ():
+        for program in explicit.borrowed() if explicit else ():
             graph.trace = {}
             load(program, graph)
             other = Selection(graph, outputs, graph.trace)

@@ -119,6 +119,8 @@ class _Search:
             if self.budget.rounds and len(trials) > 1 and start.counts.total <= self.budget.recursion:
                 trials = local.most_promising(trials, self._weight(start.counts.total))
                 tried = [local.run(*self._placed(found, system, [trial])) for trial in trials]
+                explicit = local.explicit(found)
+                tried += [local.run(explicit, None)] if explicit else []
                 return min(tried, key=lambda one: cost(one.program))
             found, formulation = self._placed(found, system, trials)
         return local.run(found, formulation) if self.budget.rounds else found
