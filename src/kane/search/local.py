@@ -160,8 +160,10 @@ class LocalSearch:
         explicit = explicit_programs(self.mechanism, self.parameters) if self.task in FORCES else None
         if explicit is None or self.task not in explicit.forces:
             return None
-        graph = Alternatives()
-        outputs = load(explicit.forces[self.task], graph)
+        graph, program = Alternatives(), explicit.forces[self.task]
+        if not set(program.parameter_names) <= set(found.program.parameter_names):
+            return None
+        outputs = load(program, graph)
         ways = Selection(graph, [ref for refs in outputs for ref in refs], {}).way
         made = found.better(self.task, "explicit form", written(graph, found.program, outputs, ways))
         return None if made is found else made

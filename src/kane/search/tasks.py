@@ -119,20 +119,20 @@ class Explicit:
 
 def explicit_programs(mechanism: Mechanism, parameters: Parameters) -> Explicit | None:
     """Programs of the explicit model, with the symbols of the recursion; None where there is none."""
-    if parameters != "numeric":
-        return None
+    named = [p.name for p in mechanism.parameters] if parameters == "symbolic" else parameters  # gravity is a number
     try:
-        model = explicit_model(mechanism)
+        model = explicit_model(mechanism, named)
     except (KaneError, ValueError):
         return None
     terms = sum(len(element) for row in model.A for element in row)
-    forces = _explicit_forces(mechanism, model) if terms <= FEW_TERMS else {}
+    forces = _explicit_forces(mechanism, named, model) if terms <= FEW_TERMS else {}
     return Explicit(program(model, "mass_matrix"), program(model, "gravity_forces"), forces)
 
 
-def _explicit_forces(mechanism: Mechanism, model: ExplicitModel) -> dict[str, Program]:
+def _explicit_forces(mechanism: Mechanism, parameters: Parameters, model: ExplicitModel) -> dict[str, Program]:
     whole = program(model, "inverse_dynamics")
-    weightless = program(explicit_model(replace(mechanism, gravity=(ZERO, ZERO, ZERO))), "inverse_dynamics")
+    light = replace(mechanism, gravity=(ZERO, ZERO, ZERO))
+    weightless = program(explicit_model(light, parameters), "inverse_dynamics")
     accelerations = {label for item in whole.inputs if item.name == "qdd" for label in item.labels}
     return {
         "inverse_dynamics": whole,
