@@ -12,7 +12,7 @@ from kane.api.equations import DEFAULT_TASKS, derive
 from kane.api.robot import Robot, load
 from kane.api.summary import header
 from kane.cli.common import DEFAULTS, Loading, RobotName, app, finish, out_console, progress_line, wrote
-from kane.cli.numbers import Listed, Whole, numbers, state
+from kane.cli.numbers import Listed, Whole, state
 
 Method = Literal["DOP853", "RK4", "variational", "BDF", "IDA"]
 
@@ -29,7 +29,7 @@ def simulate(  # noqa: PLR0913
         time: Seconds.
         q: Coordinates at the start, "0,0.5,..." or "q1=0.5,q2=1"; those not named are 0.
         qd: Speeds at the start, likewise.
-        tau: Constant generalized forces, "0,1.5,..."; 0 if not given.
+        tau: Constant generalized forces, likewise; 0 if not given.
         method: DOP853, RK4, variational; BDF and IDA for stiff systems want kane[dae].
         step: Step of RK4 and variational, s; the others choose theirs.
         out: File for the run (.npz or .parquet).
@@ -37,10 +37,16 @@ def simulate(  # noqa: PLR0913
         animate: File for the report page (.html), in which the run is played in 3-D.
     """
     from kane.simulation import simulate as run
+    from kane.simulation.animation import PAGES
+    from kane.simulation.files import WRITERS, checked_path, checked_suffix
     from kane.simulation.plots import check
 
+    if out is not None:
+        checked_path(out, "a run", WRITERS)
     if plot is not None:
         check(plot)
+    if animate is not None:
+        checked_suffix(animate, "an animation", PAGES)
     with progress_line(loading.json) as progress:
         model = loading.load(robot)
         progress("simulate")
@@ -48,7 +54,7 @@ def simulate(  # noqa: PLR0913
         def report(t: float, end: float) -> None:
             progress(f"simulate {t:.2f} s of {end:g} s")
 
-        inputs = numbers("tau", tau)
+        inputs = state("tau", tau)
         result = run(
             model.mechanism, time, state("q", q), state("qd", qd), inputs=inputs, method=method, step=step,
             progress=report,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral, Real
 from typing import Any
 
 from kane.errors import InputError, ShapeError, UnknownNameError
@@ -56,6 +58,69 @@ def checked_items(values: Any, what: str) -> tuple[Any, ...]:
     return tuple(values)
 
 
+def shown(value: object) -> str:
+    """A value as an error shows it: its repr, cut; its type where it has none."""
+    try:
+        return repr(value)[:80]
+    except Exception:  # of a class of the user's, or of a whole number that is too long to print
+        return f"an object of type {type(value).__name__}"
+
+
+def checked_number(
+    name: str, value: object, remedy: str, low: float = -math.inf, high: float = math.inf, above: float = -math.inf
+) -> float:
+    """A finite real number, low <= value <= high, value > above; InputError names it, with the way out."""
+    try:
+        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    except OverflowError:
+        number = math.inf
+    if not (math.isfinite(number) and low <= number <= high and number > above):
+        raise InputError(f"{name} is {shown(value)}.", name=name, value=shown(value), remedy=remedy)
+    return number
+
+
+def checked_whole(name: str, value: object, low: int, high: int = 2**31) -> int:
+    """A whole number, low <= value <= high; InputError names it."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or not low <= int(value) <= high:
+        remedy = f"Give a whole number from {low} to {high}."
+        raise InputError(f"{name} is {shown(value)}.", name=name, value=shown(value), remedy=remedy)
+    return int(value)
+
+
+def checked_flag(name: str, value: object) -> bool:
+    """True or False (also numpy's); InputError names what is neither."""
+    if type(value).__name__ not in ("bool", "bool_"):
+        raise InputError(f"{name} is {shown(value)}.", name=name, value=shown(value), remedy="Give True or False.")
+    return bool(value)
+
+
+def checked_choice(name: str, value: object, choices: Sequence[str]) -> str:
+    """One of some words; InputError lists them."""
+    if not isinstance(value, str) or value not in choices:
+        known = ", ".join(map(repr, choices))
+        raise InputError(f"{name} is {shown(value)}.", name=name, value=shown(value), remedy=f"Use one of {known}.")
+    return value
+
+
+def checked_function(name: str, value: object, arguments: str) -> Any:
+    """What can be called; InputError says with which arguments it will be."""
+    if not callable(value):
+        raise InputError(
+            f"{name} is {shown(value)}, not a function.", name=name, value=shown(value),
+            remedy=f"Give a function of {arguments}.",
+        )  # fmt: skip
+    return value
+
+
+def checked_mapping(name: str, value: object, example: str) -> Mapping[Any, Any]:
+    """Values by name, none for None; InputError for anything else."""
+    if value is not None and not isinstance(value, Mapping):
+        raise InputError(
+            f"{name} is {shown(value)}, not values by name.", name=name, value=shown(value), remedy=f"Give {example}."
+        )
+    return {} if value is None else value
+
+
 def real_array(name: str, values: Any) -> Any:
     """The values as a float64 array.  Raises ShapeError for what is left out or is no array of real numbers."""
     import numpy as np  # late: names are checked without it
@@ -67,7 +132,7 @@ def real_array(name: str, values: Any) -> Any:
         return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as problem:
         raise ShapeError(
-            f"{name} is not an array of real numbers ({problem}).", name=name, value=repr(values)[:200],
+            f"{name} is not an array of real numbers ({problem}).", name=name, value=shown(values),
             remedy="Give an array of numbers.",
         ) from None
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kane.mechanism import formula as f
+from kane.mechanism.given import checked_number
+from kane.simulation.files import checked_path, replace_whole
 from kane.simulation.model import Model
 from kane.simulation.page import PAGE
 from kane.simulation.skeleton import skeleton
@@ -18,14 +20,19 @@ if TYPE_CHECKING:
     from kane.simulation.result import SimulationResult
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
+PAGES = (".html", ".htm")
 FRAMES = 3000  # at most
 
 
 def animate(result: SimulationResult, path: str | Path | None = None, fps: int = 30) -> str:
     """The page; written to path when given.  Long runs show fewer frames a second."""
+    result.need_points("an animation")
+    rate = checked_number("fps", fps, "Give frames a second > 0.", above=0.0)
+    if path is not None:
+        path = checked_path(path, "an animation", PAGES)
     drawing = skeleton(result.model)
     t0, t1 = float(result.t[0]), float(result.t[-1])
-    count = int(np.clip(round((t1 - t0) * fps) + 1, 2, FRAMES))
+    count = int(np.clip(round(min((t1 - t0) * rate, FRAMES)) + 1, 2, FRAMES))
     t = np.linspace(t0, t1, count)
     y = result.sol(t) if result.sol is not None else np.array([np.interp(t, result.t, row) for row in result.y])
     points = drawing.at(result.model, t, y)
@@ -43,9 +50,7 @@ def animate(result: SimulationResult, path: str | Path | None = None, fps: int =
     page = PAGE.replace("%NAME%", name).replace("%NOTE%", html.escape("" if result.success else result.message))
     page = page.replace("%DATA%", text)
     if path is not None:
-        from kane.simulation.files import replace_whole
-
-        replace_whole(Path(path), lambda place: _write(place, page))
+        replace_whole(path, lambda place: _write(place, page))
     return page
 
 

@@ -15,7 +15,9 @@ from typing import Any, Literal
 import numpy as np
 
 from kane.errors import InputError, ShapeError, UnsupportedError
+from kane.mechanism.given import checked_choice, checked_whole, real_array
 from kane.simulation import slots as d
+from kane.simulation.checks import checked_accuracy, checked_pace, checked_rising, unit_quaternions
 from kane.simulation.driver import Driver
 from kane.simulation.field import batch_field
 from kane.simulation.loop import Accuracy, Loop
@@ -84,20 +86,27 @@ def simulate_batch(  # noqa: PLR0913
     arrays, InputError for starts that are not finite.
     """
     model = source if isinstance(source, Model) else prepare(source)
+    checked_choice("method", method, ("DOP853", "RK4"))
+    r, a, _ = checked_accuracy(rtol, atol)
+    t = checked_rising(times)
+    checked_whole("threads", threads, 1)
+    checked_whole("block", block, 1)
+    if step is not None:
+        step = checked_pace("step", step, float(t[0]), float(t[-1]))
     if model.rate is None:
         raise UnsupportedError("Batches have no constraints.", name="constraints", remedy="Run the states one by one.")
     if method == "RK4" and step is None:
         raise InputError("The method RK4 wants a step.", name="step", remedy="Pass step=1e-3, for example.")
     y = _starts(model, q, u)
-    m, count, t = len(model.layout.inputs), len(y), np.asarray(times, dtype=np.float64)
-    given = np.broadcast_to(np.zeros(m) if inputs is None else np.asarray(inputs, dtype=np.float64), (count, m))
+    count = len(y)
+    given = _inputs(model, inputs, count)
     driver = model.driver
     out = np.empty((len(t), model.layout.size, count))
     out[0] = y.T
 
     def work(first: int) -> int:
         part = slice(first, min(first + block, count))
-        return _block(model, driver, t, y[part], given[part], out[:, :, part], _Way(method, step, Accuracy(rtol, atol)))
+        return _block(model, driver, t, y[part], given[part], out[:, :, part], _Way(method, step, Accuracy(r, a)))
 
     firsts = range(0, count, block)
     if threads > 1:
@@ -119,22 +128,42 @@ class _Way:
     accuracy: Accuracy
 
 
+def _inputs(model: Model, inputs: Any, count: int) -> Array:
+    names = model.layout.inputs
+    given = np.zeros(len(names)) if inputs is None else np.asarray(real_array("inputs", inputs))
+    if given.shape not in ((len(names),), (count, len(names))):
+        raise ShapeError(
+            f"inputs has shape {given.shape}; expected ({len(names)},) or ({count}, {len(names)}): {', '.join(names)}.",
+            name="inputs", remedy="Batches take held inputs, one number for each.",
+        )  # fmt: skip
+    whole = np.broadcast_to(given, (count, len(names)))
+    bad = np.argwhere(~np.isfinite(whole))
+    if len(bad):
+        row, column = bad[0]
+        remedy = "Give finite numbers."
+        raise InputError(f"Input {names[column]} of state {row} is {whole[row, column]}.", name="inputs", remedy=remedy)
+    return whole
+
+
 def _starts(model: Model, q: Any, u: Any) -> Array:
     layout = model.layout
-    q, u = np.asarray(q, dtype=np.float64), np.asarray(u, dtype=np.float64)
+    q, u = np.asarray(real_array("q", q)), np.asarray(real_array("u", u))
     if q.ndim != 2 or q.shape[1] != layout.nq or u.shape != (len(q), layout.nu):
         raise ShapeError(
             f"Starts have shapes {q.shape} and {u.shape}; expected (states, {layout.nq}) and (states, {layout.nu}).",
-            name="q",
-        )
+            name="q", remedy="Give a row for each state.",
+        )  # fmt: skip
+    if not len(q):
+        raise ShapeError("There is no start.", name="q", remedy="Give a row for each state, one at least.")
     y = np.concatenate([q, u, np.zeros((len(q), len(layout.works)))], axis=1)
     bad = np.argwhere(~np.isfinite(y))
     if len(bad):
         row, column = bad[0]
         name = layout.names[column]
-        raise InputError(f"Start {row} has {name} = {y[row, column]}.", name=name, value=float(y[row, column]))
+        what, value = f"Start {row} has {name} = {y[row, column]}.", float(y[row, column])
+        raise InputError(what, name=name, value=value, remedy="Give finite numbers.")
     for k in model.quaternion_starts:
-        y[:, k : k + 4] /= np.linalg.norm(y[:, k : k + 4], axis=1, keepdims=True)
+        y[:, k : k + 4] = unit_quaternions(y[:, k : k + 4], layout.coordinates[k])
     return y
 
 

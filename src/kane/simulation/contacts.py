@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kane.errors import InputError, UnknownNameError, UnsupportedError
+from kane.errors import InputError, NumberError, UnknownNameError, UnsupportedError
 from kane.graph.arena import Graph, Ref
 from kane.graph.derivative import gradient
 from kane.mechanism.formula import ScalarLike, exact
+from kane.mechanism.given import checked_items, checked_mapping, checked_number, shown
 from kane.simulation.events import Event
 
 if TYPE_CHECKING:
@@ -38,6 +39,34 @@ class Contact:
     @property
     def factors(self) -> Mapping[str, ScalarLike]:
         return {self.coordinates: 1} if isinstance(self.coordinates, str) else self.coordinates
+
+
+def checked_contacts(contacts: Any) -> tuple[Contact, ...]:
+    """Contacts, or one.  Raises InputError for what is none, or has no number where one is wanted."""
+    made = (contacts,) if isinstance(contacts, Contact) else checked_items(contacts, "contacts")
+    for item in made:
+        if not isinstance(item, Contact):
+            raise InputError(
+                f"contacts has {shown(item)}, which is no Contact.", name="contacts", value=shown(item),
+                remedy='Give Contacts of kane.simulation: Contact("q1", upper=1).',
+            )  # fmt: skip
+        what = f"of contact {shown(item.name)}"
+        factors = {item.coordinates: 1} if isinstance(item.coordinates, str) else item.coordinates
+        if not checked_mapping(f"coordinates {what}", factors, 'a name, or {"q1": 1, "q2": -2}'):
+            raise InputError(f"coordinates {what} are none.", name="coordinates", remedy="Name one at least.")
+        numbers = {f"the factor of {n}": x for n, x in factors.items()}
+        numbers |= {n: x for n in ("lower", "upper") if (x := getattr(item, n)) is not None}
+        for name, value in (numbers | {"stiffness": item.stiffness, "damping": item.damping}).items():
+            try:
+                number = exact(value)
+            except NumberError:
+                number = None
+            if not isinstance(number, Fraction) or (name in ("stiffness", "damping") and number < 0):
+                raise InputError(
+                    f"{name} {what} is {shown(value)}.", name=name, value=shown(value),
+                    remedy="Give a finite number, for stiffness and damping one >= 0.",
+                )  # fmt: skip
+    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +141,20 @@ def rigid_stop(
     rest_speed, and all with e = 0, end the run: the coordinate rests on its stop (a compliant Contact goes on).  Raises
     UnsupportedError where the coordinate's rate is no speed of its own.
     """
-    layout = model.layout
+    from kane.simulation.model import checked_model
+
+    layout = checked_model(model).layout
     if model.rate is None or layout.inputs != layout.speeds or coordinate not in layout.speeds:
         raise UnsupportedError(
             f"A rigid stop of {coordinate!r} wants a tree whose inputs are the forces on its coordinates.",
             name=coordinate,
             remedy="Use a compliant Contact.",
         )
+    for name, value in (("lower", lower), ("upper", upper)):
+        if value is not None:
+            checked_number(f"{name} of the stop of {coordinate!r}", value, "Give a number, or None for no stop.")
+    checked_number("restitution", restitution, "Give a number from 0 to 1.", low=0.0, high=1.0)
+    checked_number("rest_speed", rest_speed, "Give a speed >= 0.", low=0.0)
     r, c = layout.speeds.index(coordinate), layout.index(coordinate)
     rate, size = model.rate, len(layout.inputs)
 

@@ -14,22 +14,46 @@ import numpy as np
 from kane.equations.derive import derive_task
 from kane.equations.system import derive_system
 from kane.equations.tasks.dynamics import newton_euler
-from kane.errors import ShapeError, UnsupportedError
+from kane.errors import InputError, ShapeError, UnsupportedError
 from kane.graph.program import Input, build_program
+from kane.mechanism.given import checked_flag, checked_function, checked_name, real_array, shown
 from kane.native.function import NativeFunction, compile_program
+from kane.simulation.checks import checked_rising, shaped
 from kane.simulation.inputs import Controller, Profile
-from kane.simulation.model import Array, Model, joint_forces, tree_layout
+from kane.simulation.model import Array, Model, checked_model, joint_forces, tree_layout
 
+AXES = ("x", "y", "z")
 Trajectory = Callable[[float], tuple[Any, Any, Any]]  # t -> q, qd, qdd
 
 
-def _tree(model: Model, what: str) -> None:
-    layout = model.layout
+def _tree(model: Any, what: str) -> None:
+    layout = checked_model(model).layout
     if model.mechanism.loads or model.mechanism.constraints or layout.coordinates != layout.speeds:
         raise UnsupportedError(
             f"{what} wants a tree of joints whose speeds are the rates of its coordinates.", name=what,
             remedy="Write the law (t, q, u) -> inputs by hand.",
         )  # fmt: skip
+
+
+def _gain(name: str, value: Any, count: int) -> Array:
+    """A gain: one number, or one for each of so many."""
+    gain = np.asarray(real_array(name, value))
+    if gain.shape not in ((), (count,)) or not np.isfinite(gain).all():
+        remedy = f"Give a finite number, or {count} of them."
+        raise InputError(f"{name} is {shown(value)}.", name=name, value=shown(value), remedy=remedy)
+    return gain
+
+
+def _point(trajectory: Trajectory, t: float, names: tuple[str, ...]) -> tuple[Array, Array, Array]:
+    """What a trajectory gives at a time: three arrays (n,).  Raises ShapeError for anything else."""
+    made = trajectory(t)
+    if not isinstance(made, (tuple, list, np.ndarray)) or len(made) != 3:
+        raise ShapeError(
+            f"The trajectory gave {shown(made)}.", name="trajectory", value=shown(made),
+            remedy="It has to give place, rate and acceleration at t.",
+        )  # fmt: skip
+    first, second, third = (shaped(x, names, "trajectory", "gave") for x in made)
+    return first, second, third
 
 
 def _task(model: Model, name: str, frame: str | None = None) -> NativeFunction:
@@ -52,7 +76,8 @@ def drive(model: Model) -> Callable[[Any, Any, Any], Array]:
     rest, time, idle = np.zeros(len(layout.works)), np.zeros(1), np.zeros(layout.nu)
 
     def at(q: Any, qd: Any, qdd: Any) -> Array:
-        return np.asarray(function(np.concatenate([q, qd, rest]), time, idle, np.asarray(qdd, dtype=np.float64)))
+        q, qd, qdd = (shaped(x, layout.speeds, who) for x, who in ((q, "q"), (qd, "qd"), (qdd, "qdd")))
+        return np.asarray(function(np.concatenate([q, qd, rest]), time, idle, qdd))
 
     return at
 
@@ -67,23 +92,28 @@ def gravity_compensation(model: Model) -> Controller:
 def pd(model: Model, target: Any, kp: Any, kd: Any, gravity: bool = True) -> Controller:
     """tau = kp (target - q) - kd qd, and the gravity forces unless told otherwise.  target: q, or a function of t."""
     _tree(model, "pd")
-    weight = _task(model, "gravity_forces") if gravity else None
-    goal = target if callable(target) else lambda t: target
+    weight = _task(model, "gravity_forces") if checked_flag("gravity", gravity) else None
+    names = model.layout.speeds
+    kp, kd = _gain("kp", kp, len(names)), _gain("kd", kd, len(names))
+    fixed = None if callable(target) else shaped(target, names, "target")
 
     def law(t: float, q: Array, u: Array) -> Array:
-        tau = np.asarray(kp) * (np.asarray(goal(t)) - q) - np.asarray(kd) * u
-        return tau if weight is None else tau + weight(np.ascontiguousarray(q))
+        goal = shaped(target(t), names, "target", "gave") if fixed is None else fixed
+        tau = kp * (goal - q) - kd * u
+        return np.asarray(tau if weight is None else tau + weight(np.ascontiguousarray(q)))
 
     return Controller(law, name="PD")
 
 
 def computed_torque(model: Model, trajectory: Trajectory, kp: Any, kd: Any) -> Controller:
     """tau = M (qdd_r + kd e' + kp e) + bias and joint forces: the error obeys e'' + kd e' + kp e = 0."""
-    at = drive(model)
+    at, names = drive(model), model.layout.speeds
+    checked_function("trajectory", trajectory, "t that gives (q, qd, qdd)")
+    kp, kd = _gain("kp", kp, len(names)), _gain("kd", kd, len(names))
 
     def law(t: float, q: Array, u: Array) -> Array:
-        wanted, rate, acceleration = (np.asarray(x, dtype=np.float64) for x in trajectory(t))
-        return at(q, u, acceleration + np.asarray(kd) * (rate - u) + np.asarray(kp) * (wanted - q))
+        wanted, rate, acceleration = _point(trajectory, t, names)
+        return at(q, u, acceleration + kd * (rate - u) + kp * (wanted - q))
 
     return Controller(law, name="computed torque")
 
@@ -103,22 +133,24 @@ def operational_space(
     acceleration).
     """
     _tree(model, "operational_space")
+    checked_name(frame, "A frame")
+    kp, kd, damping = _gain("kp", kp, 3), _gain("kd", kd, 3), _gain("damping", damping, model.layout.nu)
+    still_there = None if callable(target) else shaped(target, AXES, "target")
     pose, J6, rate = (_task(model, n, frame) for n in ("forward_kinematics", "jacobian", "jacobian_rate"))
     mass, at = _task(model, "mass_matrix"), drive(model)
 
-    def goal(t: float) -> tuple[Any, Any, Any]:
-        given: tuple[Any, Any, Any] = target(t) if callable(target) else (target, np.zeros(3), np.zeros(3))
-        return given
+    def goal(t: float) -> tuple[Array, Array, Array]:
+        return _point(target, t, AXES) if still_there is None else (still_there, np.zeros(3), np.zeros(3))
 
     def law(t: float, q: Array, u: Array) -> Array:
         q, u = np.ascontiguousarray(q), np.ascontiguousarray(u)
         J, M = np.asarray(J6(q))[3:], np.asarray(mass(q))
         place = np.asarray(pose(q))[:3, 3]
-        wanted, velocity, acceleration = (np.asarray(x, dtype=np.float64) for x in goal(t))
-        a = acceleration + np.asarray(kd) * (velocity - J @ u) + np.asarray(kp) * (wanted - place)
+        wanted, velocity, acceleration = goal(t)
+        a = acceleration + kd * (velocity - J @ u) + kp * (wanted - place)
         MJ = np.linalg.solve(M, J.T)  # (n, 3)
         inverse = np.linalg.pinv(J @ MJ)
-        still = -np.asarray(damping) * u
+        still = -damping * u
         udot = MJ @ inverse @ (a - np.asarray(rate(q, u))[3:] @ u - J @ still) + still
         return at(q, u, udot)
 
@@ -129,19 +161,16 @@ def spline(times: Any, q: Any) -> Trajectory:
     """A trajectory through q (k, n) at times (k,), at rest at its ends: cubic spline, t -> (q, qd, qdd)."""
     from scipy.interpolate import CubicSpline
 
-    curve = CubicSpline(np.asarray(times, dtype=float), np.asarray(q, dtype=float), bc_type="clamped")
+    t, places = checked_rising(times), np.asarray(real_array("q", q))
+    if places.ndim < 1 or len(places) != len(t) or not places.size or not np.isfinite(places).all():
+        remedy = f"Give finite numbers ({len(t)}, n), a row for each time."
+        raise ShapeError(f"q has shape {places.shape}.", name="q", value=shown(q), remedy=remedy)
+    curve = CubicSpline(t, places, bc_type="clamped")
     return lambda t: (curve(t), curve(t, 1), curve(t, 2))
 
 
 def prescribed_torques(model: Model, trajectory: Trajectory, times: Any) -> Profile:
     """The inputs that a prescribed motion wants, at times (k,): inverse dynamics along the trajectory."""
-    at, t = drive(model), np.asarray(times, dtype=np.float64)
-    values = []
-    for x in t:
-        q, qd, qdd = (np.asarray(part, dtype=np.float64) for part in trajectory(float(x)))
-        if q.shape != (model.layout.nq,):
-            raise ShapeError(
-                f"The trajectory gave q of shape {q.shape}; expected ({model.layout.nq},).", name="trajectory"
-            )
-        values.append(at(q, qd, qdd))
-    return Profile(t, np.array(values))
+    at, t = drive(model), checked_rising(times)
+    checked_function("trajectory", trajectory, "t that gives (q, qd, qdd)")
+    return Profile(t, np.array([at(*_point(trajectory, float(x), model.layout.speeds)) for x in t]))

@@ -7,26 +7,54 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 
-from kane.errors import MissingExtraError, UnsupportedError
+from kane.errors import FormatError, InputError, MissingExtraError, UnsupportedError
+from kane.mechanism.given import shown
 
 if TYPE_CHECKING:
     from kane.simulation.result import SimulationResult
 
 
-def save(result: SimulationResult, path: Path) -> Path:
-    """Write a run by its suffix; a run that was stopped is as valid a file as a whole one."""
-    writers = {".npz": _npz, ".parquet": _parquet}
-    if path.suffix not in writers:
+WRITERS = (".npz", ".parquet")
+
+
+def checked_path(path: Any, what: str, suffixes: tuple[str, ...]) -> Path:
+    """A file that can be written: its suffix is one of these and its folder is there.
+
+    Raises UnsupportedError for another suffix, InputError for what is no path, and for a folder that is not there.
+    """
+    place = checked_suffix(path, what, suffixes)
+    if not place.parent.is_dir() or place.is_dir():
+        wrong = "is a folder" if place.is_dir() else f"wants the folder {str(place.parent)!r}, which is not there"
+        raise InputError(f"{str(path)!r} {wrong}.", name=str(path), remedy="Give a file in a folder that is there.")
+    return place
+
+
+def checked_suffix(path: Any, what: str, suffixes: tuple[str, ...]) -> Path:
+    """A path whose suffix is one of these.  Raises UnsupportedError and InputError as checked_path."""
+    if not isinstance(path, (str, os.PathLike)) or not str(path) or "\0" in str(path):
+        raise InputError(
+            f"The path of {what} is {shown(path)}.", name="path", value=shown(path),
+            remedy=f'Give a name such as "run{suffixes[0]}".',
+        )  # fmt: skip
+    place, known = Path(path), " or ".join(suffixes)
+    if place.suffix not in suffixes:
         raise UnsupportedError(
-            f"A run is not written as {path.suffix!r}.",
-            name=str(path),
-            remedy="Use a name that ends in .npz or .parquet.",
-        )
-    replace_whole(path, lambda place: writers[path.suffix](result, place))
-    return path
+            f"{what[:1].upper()}{what[1:]} is not written as {place.suffix!r}.", name=str(path),
+            remedy=f"Use a name that ends in {known}.",
+        )  # fmt: skip
+    return place
+
+
+def save(result: SimulationResult, path: Any) -> Path:
+    """Write a run by its suffix; a run that was stopped is as valid a file as a whole one."""
+    place = checked_path(path, "a run", WRITERS)
+    writers = dict(zip(WRITERS, (_npz, _parquet), strict=True))
+    replace_whole(place, lambda beside: writers[place.suffix](result, beside))
+    return place
 
 
 def replace_whole(path: Path, write: Callable[[Path], None]) -> None:
@@ -35,6 +63,8 @@ def replace_whole(path: Path, write: Callable[[Path], None]) -> None:
     try:
         write(place)
         place.replace(path)
+    except OSError as error:  # about the file that was asked for, not the one beside it
+        raise type(error)(error.errno, error.strerror, str(path)) from None
     finally:
         place.unlink(missing_ok=True)
 
@@ -85,7 +115,16 @@ def _parquet(result: SimulationResult, place: Path) -> None:
 
 
 def load_run(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Columns and facts of a run that was written to .npz."""
-    with np.load(path) as file:
-        data = {k: file[k] for k in file.files if k != "facts"}
-        return data, json.loads(bytes(file["facts"]).decode())
+    """Columns and facts of a run that was written to .npz.
+
+    Raises FormatError for a file that is none, and OSError where there is no file.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise InputError(f"The path of a run is {shown(path)}.", name="path", remedy='Give a name such as "run.npz".')
+    try:
+        with np.load(path) as file:
+            data = {k: file[k] for k in file.files if k != "facts"}
+            return data, json.loads(bytes(file["facts"]).decode())
+    except (ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile) as error:
+        remedy = "Give an .npz file that run.save wrote."
+        raise FormatError(f"This is no run ({error}).", file=str(path), remedy=remedy) from None

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from kane.errors import InputError, UnsupportedError
+from kane.mechanism.given import checked_number, checked_whole
 from kane.simulation import slots as d
+from kane.simulation.checks import STEPS, shaped
 from kane.simulation.field import Field
 from kane.simulation.inputs import Source, make_source
 from kane.simulation.loop import Accuracy, Loop, Steps
-from kane.simulation.model import Array, Model
-from kane.simulation.run import Plan, Record, make_field
+from kane.simulation.model import Array, Model, checked_model
+from kane.simulation.run import Plan, Record, make_field, raised
 
 
 class Stepper:
@@ -24,16 +26,15 @@ class Stepper:
     """
 
     def __init__(self, model: Model, h: float, y: Array, t: float = 0.0, field: Field | None = None) -> None:
-        if not (h > 0 and math.isfinite(h)):
-            raise InputError(f"The step {h} is no time.", name="step", value=h, remedy="Give a step > 0, s.")
-        m = len(model.layout.inputs)
-        self.driver = model.driver
-        self.field = field or make_field(self.driver, model, make_source(np.zeros(m), model.layout.inputs))
-        layout = model.layout
+        h = checked_number("step", h, "Give a time > 0, s.", above=0.0)
+        t = checked_number("t", t, "Give a time, s.")
+        self.driver, layout = checked_model(model).driver, model.layout
+        y = shaped(y, layout.names, "y")
+        self.field = field or make_field(self.driver, model, make_source(None, layout.inputs))
         self.loop = Loop(
             self.driver, self.field, y, layout.nq + layout.nu, Accuracy(), model.quaternion_starts, False, 1
         )
-        self.h, self._m = h, m
+        self.h, self._names = h, layout.inputs
         self.loop.control[[d.T, d.H]] = t, h
         self.loop.integers[[d.CAPACITY, d.EVERY]] = 1, 1
         self._call = (
@@ -56,7 +57,8 @@ class Stepper:
     def step(self, inputs: Any = None, count: int = 1) -> Array:
         """Advance by `count` steps with held inputs (unchanged when None); the state, a view."""
         if inputs is not None:
-            self.field.inputs[: self._m] = inputs
+            self.field.inputs[: len(self._names)] = shaped(inputs, self._names, "inputs")
+        checked_whole("count", count, 1, STEPS)
         control = self.loop.integers
         control[d.COUNT], control[d.CAPACITY], control[d.EVERY] = 0, count, count
         self.driver.fixed(*self._call, self.field.project)
@@ -90,7 +92,7 @@ def _steps(model: Model, plan: Plan, stepper: Stepper, record: Record, source: S
             try:
                 stepper.field.inputs[:m] = source.value(t, stepper.y[:nq].copy(), stepper.y[nq:n].copy())
             except Exception as error:
-                return record.stop(f"stopped at t = {t:.9g}: {source.name} raised {error}", error)
+                return record.stop(raised(source, t, error), error)
         while t < end:
             size = min(h, end - t)
             if end - t < h * (1 + 1e-9):
@@ -103,11 +105,11 @@ def _steps(model: Model, plan: Plan, stepper: Stepper, record: Record, source: S
                 bad = ", ".join(
                     f"{a} = {b}" for a, b in zip(model.layout.names, y, strict=True) if not math.isfinite(b)
                 )
-                raised = stepper.field.error
-                if isinstance(raised, KeyboardInterrupt):
-                    raise raised
-                what = f"{source.name} raised {raised}" if raised is not None else f"not finite: {bad}"
-                return record.stop(f"stopped at t = {t:.9g}: {what}", raised)
+                why = stepper.field.error
+                if why is not None and not isinstance(why, Exception):
+                    raise why
+                failed = f"stopped at t = {t:.9g}: not finite: {bad}"
+                return record.stop(failed if why is None else raised(source, t, why), why)
             after = end if size == end - t else t + size
             held = stepper.field.inputs[:m].copy()
             record.add(before, t, Steps(np.array([after]), np.array([size]), y[None], None), held)

@@ -125,6 +125,7 @@ class Loop:
             with np.errstate(all="ignore"):
                 d0, d1 = (math.sqrt(float(np.mean(np.square(x / scale)))) for x in (y, f0))
                 h0 = 1e-6 if not (d0 > 1e-5 and d1 > 1e-5) else 0.01 * d0 / d1
+                h0 = h0 if 0 < h0 < math.inf else 1e-6  # where a norm is too large for a number
                 f1 = self.slope(t + h0, y + h0 * f0)
                 d2 = math.sqrt(float(np.mean(np.square((f1 - f0) / scale)))) / h0
             steep = max(d1, d2)
@@ -141,7 +142,7 @@ class Loop:
         cell, y = ctypes.c_double.from_address(self.field.pivot), self.y.copy()
         self.slope(t, y)
         now, speed = cell.value, float(np.abs(f0[: len(f0) // 2]).max(initial=0.0))
-        if not (now < 0.1 and speed > 0):
+        if not (0 < now < 0.1 and 0 < speed < math.inf):
             return 0.0
         small = 1e-2 * now / speed
         self.slope(t + small, y + small * f0)

@@ -18,17 +18,17 @@ from kane.equations.forward import articulated_bodies, serves_articulated
 from kane.equations.system import System, derive_system
 from kane.equations.tasks import TASKS
 from kane.equations.tasks.dynamics import accelerations, newton_euler
-from kane.errors import InputError, UnknownNameError
+from kane.errors import InputError, NumberError, UnknownNameError
 from kane.graph.arena import Graph, Ref
 from kane.graph.derivative import forward
 from kane.graph.program import Input, Program, build_program
 from kane.kinematics.motion import substitute
 from kane.mechanism.formula import ScalarLike, exact
-from kane.mechanism.given import mechanism_of
+from kane.mechanism.given import checked_flag, checked_mapping, checked_number, mechanism_of, shown
 from kane.mechanism.model import Mechanism, Parameter
 from kane.native.function import NativeFunction, compile_program
 from kane.search.speeds import find_runs, forward_dynamics, worth_trying
-from kane.simulation.contacts import Contact, contact_forces
+from kane.simulation.contacts import Contact, checked_contacts, contact_forces
 from kane.simulation.driver import Driver, load_driver
 from kane.simulation.momenta import momenta_of
 
@@ -136,16 +136,24 @@ def prepare(
     Coulomb friction is smooth, 0 for a jump.  contacts: compliant stops and backlash.  Raises InputError for a
     parameter without a value, UnknownNameError for a wrong name.
     """
-    mechanism = with_values(mechanism_of(source), parameters or {})
-    if mechanism.loads or mechanism.constraints or mechanism.speeds:
+    mechanism = with_values(mechanism_of(source), checked_mapping("parameters", parameters, "{'m1': 2.5}"))
+    checked_flag("cache", cache)
+    extra = Extra(checked_number("slip", slip, "Give a speed >= 0, rad/s or m/s.", low=0.0), checked_contacts(contacts))
+    if mechanism.loads or mechanism.constraints or mechanism.speeds or _prescribed(mechanism):
         from kane.simulation.declared import declared_model
 
-        return declared_model(mechanism, Extra(slip, tuple(contacts)), cache)
-    if _prescribed(mechanism):
-        from kane.simulation.declared import declared_model
+        return declared_model(mechanism, extra, cache)
+    return tree_model(mechanism, extra, cache)
 
-        return declared_model(mechanism, Extra(slip, tuple(contacts)), cache)
-    return tree_model(mechanism, Extra(slip, tuple(contacts)), cache)
+
+def checked_model(model: Any) -> Model:
+    """InputError for what is no Model, with the way out."""
+    if not isinstance(model, Model):
+        raise InputError(
+            f"{shown(model)} is not a Model.", name="model", value=shown(model),
+            remedy="Give what kane.simulation.prepare makes of a robot.",
+        )  # fmt: skip
+    return model
 
 
 def _prescribed(mechanism: Mechanism) -> bool:
@@ -162,15 +170,20 @@ def with_values(mechanism: Mechanism, values: Mapping[str, ScalarLike]) -> Mecha
     names = [p.name for p in mechanism.parameters]
     for name in values:
         if name not in names:
-            raise UnknownNameError(f"There is no parameter {name!r}; there are: {', '.join(names)}.", name=name)
+            known = f"there are: {', '.join(names)}." if names else "the mechanism has none."
+            raise UnknownNameError(f"There is no parameter {name!r}; {known}", name=str(name))
     made = []
     for p in mechanism.parameters:
-        value = exact(values[p.name]) if p.name in values else p.value
+        try:
+            value = exact(values[p.name]) if p.name in values else p.value
+        except NumberError as error:
+            remedy = f"Pass a finite number: parameters={{{p.name!r}: 2.5}}."
+            what = f"Parameter {p.name!r}: {error.message}"
+            raise NumberError(what, name=p.name, value=error.value, remedy=remedy) from None
         if not isinstance(value, Fraction):
-            remedy = f"Pass parameters={{{p.name!r}: ...}}."
-            raise InputError(
-                f"Parameter {p.name!r} has no value, which a simulation needs.", name=p.name, remedy=remedy
-            )
+            remedy = f"Pass a number: parameters={{{p.name!r}: 2.5}}."
+            given = f"is {shown(values[p.name])}, a formula" if p.name in values else "has no value"
+            raise InputError(f"Parameter {p.name!r} {given}; a simulation needs a value.", name=p.name, remedy=remedy)
         made.append(Parameter(p.name, value))
     return replace(mechanism, parameters=tuple(made))
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kane.errors import MissingExtraError, UnsupportedError
+from kane.mechanism.given import checked_flag, checked_items
+from kane.simulation.files import checked_path, replace_whole
 
 if TYPE_CHECKING:
     from kane.simulation.result import SimulationResult
@@ -27,12 +29,12 @@ def plot(
     Raises MissingExtraError without matplotlib, UnsupportedError for a file that is neither .svg nor .png.
     """
     check(path)
+    result.need_points("a plot")
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     with rc_context(STYLE):
-        panels = [("", [n]) for n in names] if names else _panels(result)
-        rows = _phases(result) if phase else panels
+        rows = _phases(result) if checked_flag("phase", phase) else _chosen(result, names)
         figure = Figure(figsize=(8, 0.6 + 2.0 * len(rows)), layout="constrained")
         axes = figure.subplots(len(rows), 1, squeeze=False, sharex=not phase)[:, 0]
         t, y = _fine(result)
@@ -50,6 +52,17 @@ def plot(
     return figure
 
 
+def _chosen(result: SimulationResult, names: Any) -> list[tuple[str, list[str]]]:
+    """A panel for each name, or all; UnknownNameError before anything is drawn."""
+    if names is None:
+        return _panels(result)
+    chosen = (names,) if isinstance(names, str) else checked_items(names, "names")
+    for name in chosen:
+        if name != "work":
+            result[name]
+    return [("", [n]) for n in chosen] or _panels(result)
+
+
 def check(path: str | Path | None) -> None:
     """Whether a plot could be written there, before a run that may take long.
 
@@ -60,14 +73,11 @@ def check(path: str | Path | None) -> None:
     except ImportError as error:
         remedy = 'Install it: pip install "kane[plot]".'
         raise MissingExtraError("Plots want matplotlib.", name="plot", remedy=remedy) from error
-    suffix = None if path is None else Path(path).suffix
-    if suffix not in (None, ".svg", ".png"):
-        raise UnsupportedError(f"A plot is not written as {suffix!r}.", name=str(path), remedy="Use .svg or .png.")
+    if path is not None:
+        checked_path(path, "a plot", (".svg", ".png"))
 
 
 def _write(figure: Any, path: Path) -> None:
-    from kane.simulation.files import replace_whole
-
     dates = {"Date": None} if path.suffix == ".svg" else {"Software": None}
     replace_whole(path, lambda place: figure.savefig(place, metadata=dates, dpi=150))
 
@@ -115,7 +125,12 @@ def _input(result: SimulationResult, name: str, t: Any) -> Any:
 
 def _phases(result: SimulationResult) -> list[tuple[str, list[str]]]:
     layout = result.model.layout
-    return [(n, [f"{n}_dot"]) for n in layout.coordinates if f"{n}_dot" in layout.speed_names]
+    made = [(n, [f"{n}_dot"]) for n in layout.coordinates if f"{n}_dot" in layout.speed_names]
+    if not made:
+        raise UnsupportedError(
+            "A phase plot wants speeds that are rates of coordinates.", name="phase", remedy="Use phase=False."
+        )
+    return made
 
 
 def _phase(result: SimulationResult, ax: Any, t: Any, y: Any, label: str, names: list[str]) -> None:

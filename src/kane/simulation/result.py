@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kane.errors import InputError, UnknownNameError
+from kane.mechanism.given import checked_name, shown
 from kane.simulation.algebra import call, constrained_code
 from kane.simulation.dense import DenseOutput
 from kane.simulation.events import Happened
@@ -65,7 +66,10 @@ class SimulationResult:
     def __getitem__(self, name: str) -> Array:
         """A row by name: a coordinate, speed, work, input, "t", "kinetic", "potential", "energy", "energy_residual"."""
         layout = self.model.layout
-        known = {"t", "kinetic", "potential", "energy", "energy_residual", "power_residual"}
+        known = ("t", "kinetic", "potential", "energy", "energy_residual", "power_residual")
+        if not isinstance(name, str):
+            remedy = 'Rows have names: run["q1"].'
+            raise UnknownNameError(f"{shown(name)} is no name.", value=shown(name), remedy=remedy)
         if name in known:
             return np.asarray(getattr(self, name))
         if name in layout.works:
@@ -119,27 +123,31 @@ class SimulationResult:
     def energy(self) -> Array:
         """Kinetic and potential energy (k,), J."""
         kinetic, potential = self._energies()
-        return kinetic + potential
+        with np.errstate(all="ignore"):  # of a run that stopped for its size
+            return np.asarray(kinetic + potential)
 
     @property
     def energy_residual(self) -> Array:
         """T + V less the work done since the start, less its first value (k,), J: zero on an exact run."""
-        balance = self.energy - self.work.sum(axis=0)
-        return np.asarray(balance - balance[0])
+        with np.errstate(all="ignore"):
+            balance = self.energy - self.work.sum(axis=0)
+            return np.asarray(balance - balance[:1])
 
     @property
     def energy_error(self) -> float:
-        """The largest energy residual relative to the energies of the run; NaN where the model has no energy."""
+        """The largest energy residual relative to the energies of the run; NaN without an energy or a point."""
+        if not len(self.t):
+            return float("nan")
         kinetic, potential = self._energies()
-        moved = np.abs(kinetic) + np.abs(potential - potential[0]) + np.abs(self.work).sum(axis=0)
-        size = max(float(np.max(moved)), abs(float(kinetic[0] + potential[0])))
+        with np.errstate(all="ignore"):
+            moved = np.abs(kinetic) + np.abs(potential - potential[0]) + np.abs(self.work).sum(axis=0)
+            size = max(float(np.max(moved)), abs(float(kinetic[0] + potential[0])))
         return float(np.max(np.abs(self.energy_residual))) / size if size > 0 else 0.0
 
     @property
     def energy_ok(self) -> bool:
         """Whether the energy error is within its tolerance (or there is no energy to compare)."""
-        error = self.energy_error
-        return bool(np.isnan(error)) or error <= self.energy_tolerance
+        return self.model.energy is None or not len(self.t) or self.energy_error <= self.energy_tolerance
 
     @property
     def power_residual(self) -> Array:
@@ -159,7 +167,7 @@ class SimulationResult:
         for state, time, inputs in zip(states, t, f, strict=True):
             code.inputs[: len(inputs)] = inputs
             made.append(call(code, float(time[0]), state, len(state)))
-        return np.array(made).T
+        return np.array(made).reshape(states.shape).T
 
     # constraints and momenta
 
@@ -187,7 +195,7 @@ class SimulationResult:
         if self.model.momenta is None or not self.idle:
             return {}
         p = np.asarray(self.model.momenta(*self.states())).T
-        return {name: row - row[0] for name, row in zip(self.model.momentum_names, p, strict=True)}
+        return {name: row - row[:1] for name, row in zip(self.model.momentum_names, p, strict=True)}
 
     @property
     def redundant(self) -> tuple[str, ...]:
@@ -212,15 +220,22 @@ class SimulationResult:
             raise InputError("The model has no constraints, so no multipliers.", name="reactions", remedy=remedy)
         states, t, f = self.states()
         made = [constraints.multipliers(float(a[0]), y, x) for y, a, x in zip(states, t, f, strict=True)]
-        return dict(zip(constraints.names, np.array(made).T, strict=True))
+        return dict(zip(constraints.names, np.array(made).reshape(-1, len(constraints.names)).T, strict=True))
 
     def joint_reaction(self, link: str) -> Array:
         """Force and moment (k, 6) at the joint that carries a link, on it, about its origin, axes of N; N and N m."""
         from kane.simulation.reactions import joint_reaction
 
+        checked_name(link, "A link")
         return joint_reaction(self, link)
 
     # text and files
+
+    def need_points(self, what: str) -> None:
+        """InputError where a run has no point to show: its times of output come after its end."""
+        if not len(self.t):
+            remedy = "Ask for times (t_eval) that it reaches, or for none."
+            raise InputError(f"The run has no point for {what}: {self.message}.", name=what, remedy=remedy)
 
     def summary(self) -> str:
         """The run in some lines: end, steps, energy, residuals."""
@@ -266,7 +281,7 @@ class SimulationResult:
         """
         from kane.simulation.files import save
 
-        return save(self, Path(path))
+        return save(self, path)
 
     def plot(self, path: str | Path | None = None, names: Any = None, phase: bool = False) -> Any:
         """Time histories (or phase plots) as a matplotlib figure (extra: plot).

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from kane.errors import InputError, KaneError
+from kane.errors import KaneError
 from kane.simulation import slots as d
 from kane.simulation.algebra import call, constrained_code
 from kane.simulation.dense import DenseOutput, interpolate
 from kane.simulation.driver import Driver
-from kane.simulation.events import Event, Happened, Watch
+from kane.simulation.events import Event, EventError, Happened, Watch
 from kane.simulation.field import Field, constrained_field, native_field, python_field
 from kane.simulation.inputs import Source
 from kane.simulation.loop import Accuracy, Loop, Steps
@@ -140,8 +140,8 @@ def run(model: Model, plan: Plan) -> Record:
         _run(model, plan, loop, record, watch)
     except KeyboardInterrupt as error:
         record.stop(f"interrupted at t = {record.time:.9g}", error)
-    except InputError as error:  # of an event
-        record.stop(f"stopped at t = {record.time:.9g}: {error}", error)
+    except EventError as error:
+        record.stop(f"stopped at t = {record.time:.9g}: {error}", error.__cause__ or error)
     record.nfev, record.rejected = loop.nfev, loop.rejected
     return record
 
@@ -178,7 +178,7 @@ def _segment(model: Model, plan: Plan, loop: Loop, record: Record, watch: Watch 
         begin, start = loop.t, loop.y.copy()
         inputs = loop.field.inputs[: len(model.layout.inputs)].copy()
         status, steps = loop.advance(end)
-        if isinstance(loop.field.error, KeyboardInterrupt):
+        if loop.field.error is not None and not isinstance(loop.field.error, Exception):  # Ctrl-C, sys.exit
             record.add(start, begin, steps, inputs)
             raise loop.field.error
         if watch and len(steps.t):
@@ -230,7 +230,7 @@ def _events(
             shorter = Steps(np.array([*steps.t[:k], t]), np.array([*steps.h[:k], t - t0]), np.array([*steps.y[:k], y]),
                             np.concatenate([steps.dense[:k], shortened(y0, dense, x)[None]]))  # fmt: skip
             record.add(start, begin, shorter, inputs)
-            if event.terminal or (event.ends and event.ends(t, y[: watch.nq], y[watch.nq : watch.nq + watch.nu])):
+            if watch.ends(event, t, y):
                 loop.restart(t, y)
                 record.stop(f"{event.name} at t = {t:.9g}", status=1)
                 return False
@@ -255,14 +255,7 @@ def _events(
 
 def _acted(model: Model, event: Event, t: float, y: Array, watch: Watch, inputs: Array) -> Array:
     """The state after an event's action; the energy that it takes or gives counts as work of loads."""
-    assert event.action is not None
-    nq, n = watch.nq, watch.nq + watch.nu
-    try:
-        q, u = event.action(t, y[:nq].copy(), y[nq:n].copy())
-    except Exception as error:
-        text = f"the action of event {event.name!r} raised {type(error).__name__}: {error}"
-        raise InputError(text, name=event.name) from error
-    after = np.concatenate([q, u, y[n:]])
+    after, n = watch.acted(event, t, y), watch.nq + watch.nu
     if model.energy is not None:
         before, now = (sum(model.energy(x, np.array([t]), np.ascontiguousarray(inputs))) for x in (y, after))
         after[n + 1] += now - before
@@ -284,8 +277,9 @@ def shortened(y0: Array, dense: Array, x: float) -> Array:
 
 
 def raised(source: Source, t: float, error: BaseException) -> str:
-    what = str(error) if isinstance(error, KaneError) else f"{type(error).__name__}: {error}"
-    return f"stopped at t = {t:.9g}: {source.name} raised {what}"
+    """That the inputs raised an error, or what they gave wrongly."""
+    what = str(error) if isinstance(error, KaneError) else f"{source.name} raised {type(error).__name__}: {error}"
+    return f"stopped at t = {t:.9g}: {what}"
 
 
 def _failure(model: Model, plan: Plan, loop: Loop, status: int) -> tuple[str, BaseException | None]:
@@ -293,8 +287,6 @@ def _failure(model: Model, plan: Plan, loop: Loop, status: int) -> tuple[str, Ba
     t, y, names = loop.t, loop.y.copy(), model.layout.names
     error = loop.field.error
     if error is not None:
-        if isinstance(error, KaneError):
-            return f"stopped at t = {t:.9g}: {error}", error
         return raised(plan.source, t, error), error
     rates = loop.slope(t, y)
     bad = [f"{n} = {v:.6g}" for n, v in zip(names, y, strict=True) if not math.isfinite(v)]

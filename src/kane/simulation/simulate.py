@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 
-from kane.errors import InputError, ShapeError, UnknownNameError, UnsupportedError
+from kane.errors import InputError, UnknownNameError, UnsupportedError
+from kane.mechanism.given import checked_choice, checked_flag, checked_function, checked_mapping, shown
+from kane.simulation.checks import (
+    checked_accuracy,
+    checked_bound,
+    checked_pace,
+    checked_span,
+    checked_state,
+    checked_times,
+    unit_quaternions,
+)
 from kane.simulation.contacts import contact_events
-from kane.simulation.events import Event
+from kane.simulation.events import Event, checked_events
 from kane.simulation.inputs import make_source
 from kane.simulation.loop import Accuracy
 from kane.simulation.model import Array, Layout, Model, prepare
 from kane.simulation.result import SimulationResult
-from kane.simulation.run import Plan, Record, run
+from kane.simulation.run import Plan, Record, raised, run
 
-STEPS = 1_000_000_000  # of a fixed length in one run: what memory holds is less
 Method = Literal["DOP853", "RK4", "variational", "BDF", "IDA"]
 State = Sequence[float] | Mapping[str, float] | Array | None
 
@@ -36,7 +44,7 @@ def simulate(  # noqa: PLR0913
     max_step: float = math.inf,
     step: float | None = None,
     t_eval: Any = None,
-    events: Sequence[Event] = (),
+    events: Sequence[Event] | Event | None = (),
     start: Literal["refuse", "correct"] = "refuse",
     guess: Mapping[str, float] | None = None,
     parameters: Mapping[str, Any] | None = None,
@@ -54,68 +62,48 @@ def simulate(  # noqa: PLR0913
     `guess`; start: what to do with a whole start that is off the constraints; refused, the error's `value` is the
     nearest consistent (q, u).  progress(t, t_end) is called now and then.
 
-    A run that cannot go on stops: its result has status -1, the reason in `message` and the part before.  Raises
-    InputError for a start that is not finite or off the constraints, ShapeError and UnknownNameError for wrong arrays
-    and names.
+    A run that cannot go on stops: its result has status -1, the reason in `message` and the part before; what a
+    function of the inputs or events raised is its `error`, unchanged.  What `progress` raises goes through.  Raises
+    InputError for a start that is not finite or off the constraints and for every argument that is none, ShapeError
+    and UnknownNameError for wrong arrays and names.
     """
-    model = source if isinstance(source, Model) else prepare(source, parameters)
-    t0, t_end = _span(t)
-    for name, value in (("rtol", rtol), ("atol", atol)):
-        if not isinstance(value, Real) or not 0 <= value < 1e6:
-            raise InputError(f"{name} is {value!r}.", name=name, value=repr(value), remedy="Give one such as 1e-11.")
-    if start not in ("refuse", "correct"):
-        raise InputError(f"start is {start!r}.", name="start", value=repr(start), remedy="Use 'refuse' or 'correct'.")
-    if step is not None and not (isinstance(step, Real) and t_end - t0 <= STEPS * step):
-        raise InputError(
-            f"The step is {step!r} for {t_end - t0:.6g} s.", name="step", value=repr(step),
-            remedy=f"Give a step > 0, s, with {STEPS} steps at most.",
-        )  # fmt: skip
-    wanted = None if t_eval is None else _wanted(t_eval, t0, t_end)
-    y0 = start_state(model, t0, q, u, start, guess)
+    model = prepared(source, parameters)
+    t0, t_end = checked_span(t)
+    accuracy = Accuracy(*checked_accuracy(rtol, atol, max_step))
+    checked_choice("start", start, ("refuse", "correct"))
+    energy_tolerance = checked_bound("energy_tolerance", energy_tolerance, "Give a number >= 0 such as 1e-6.", low=0.0)
+    pace = None if step is None else checked_pace("step", step, t0, t_end)
+    wanted = None if t_eval is None else checked_times(t_eval, t0, t_end)
+    dense = checked_flag("dense", dense) or wanted is not None
+    if progress is not None:
+        checked_function("progress", progress, "(t, t_end)")
+    way, watched = _methods(method), checked_events(events)
+    if method == "DOP853":
+        watched += contact_events(model.extra.contacts, model.layout.coordinates)
     given = make_source(inputs, model.layout.inputs)
-    accuracy = Accuracy(rtol, atol, max_step, None)
-    watched = (
-        (*events, *contact_events(model.extra.contacts, model.layout.coordinates))
-        if method == "DOP853"
-        else tuple(events)
-    )
-    plan = Plan(t0, t_end, y0, given, accuracy, watched, dense or bool(watched) or wanted is not None, progress)
-    record = _methods(method)(model, plan, step)
+    if given.period is not None:
+        checked_pace(f"period of {given.name}", given.period, t0, t_end)
+    y0 = start_state(model, t0, q, u, start, guess)
+    plan = Plan(t0, t_end, y0, given, accuracy, watched, dense or bool(watched), progress)
+    record = way(model, plan, pace)
     return make_result(model, plan, record, wanted, energy_tolerance, method)
 
 
-def _span(t: Any) -> tuple[float, float]:
-    """Start and end of an end, or of a start and an end.  Raises InputError."""
-    ends = (0.0, t) if isinstance(t, Real) else tuple(t) if isinstance(t, (tuple, list, np.ndarray)) else ()
-    if len(ends) != 2 or not all(isinstance(x, Real) for x in ends):
+def prepared(source: Any, parameters: Mapping[str, Any] | None = None) -> Model:
+    """The Model that is given, or that of what is.  Raises InputError for parameters of what is compiled already."""
+    if not isinstance(source, Model):
+        return prepare(source, parameters)
+    if checked_mapping("parameters", parameters, "{'m1': 2.5}"):
         raise InputError(
-            f"t is {t!r}.", name="t", value=repr(t), remedy="Give the end, or (start, end), s, with start < end."
-        )
-    t0, t_end = map(float, ends)
-    if not (math.isfinite(t0) and math.isfinite(t_end) and t_end > t0):
-        raise InputError(
-            f"The times {t0} to {t_end} are no span.", name="t", value=(t0, t_end), remedy="Give t0 < t_end."
-        )
-    return t0, t_end
-
-
-def _wanted(t_eval: Any, t0: float, t_end: float) -> Array:
-    """Output times, rising within the span (to rounding).  Raises InputError."""
-    slack = 1e-9 * (t_end - t0)
-    try:
-        wanted = np.asarray(t_eval, dtype=np.float64)
-    except (TypeError, ValueError):
-        wanted = np.array(np.nan)
-    inside = wanted.ndim == 1 and bool(((wanted >= t0 - slack) & (wanted <= t_end + slack)).all())
-    if not inside or (np.diff(wanted) < 0).any():
-        raise InputError(
-            f"t_eval is {t_eval!r}."[:200], name="t_eval", value=repr(t_eval)[:200],
-            remedy=f"Give rising times from {t0:g} to {t_end:g} s.",
+            f"parameters is {shown(parameters)}, but the model is compiled with its own values.", name="parameters",
+            value=shown(parameters), remedy="Pass them to prepare(source, parameters).",
         )  # fmt: skip
-    return np.clip(wanted, t0, t_end)
+    return source
 
 
-def _methods(method: str) -> Callable[[Model, Plan, float | None], Record]:
+def _methods(method: Any) -> Callable[[Model, Plan, float | None], Record]:
+    if not isinstance(method, str):
+        method = shown(method)
     if method == "DOP853":
         return lambda model, plan, step: run(model, plan)
     if method == "RK4":
@@ -147,17 +135,19 @@ def start_state(
     for k in model.quaternion_starts:
         first[k] = 1.0
     slow = np.zeros(layout.nu)
-    for name, value in (guess or {}).items():
-        place = layout.index(name)
-        (first if place < layout.nq else slow)[place if place < layout.nq else place - layout.nq] = value
-    qs = _filled(q, first, layout.coordinates, "q")
-    us = _filled(u, slow, layout.speeds, "u", layout.speed_names)
+    near = checked_mapping("guess", guess, "{'q2': 0.6}")
+    known = (*layout.coordinates, *layout.speed_names, *layout.speeds)
+    for name in near:
+        if name not in known:
+            raise UnknownNameError(f"guess has no {name!r}; there are: {', '.join(layout.names)}.", name=str(name))
+    of_q = {n: x for n, x in near.items() if n in layout.coordinates}
+    of_u = {n: x for n, x in near.items() if n not in of_q}
+    first = checked_state(of_q, first, layout.coordinates, "guess")
+    slow = checked_state(of_u, slow, layout.speeds, "guess", layout.speed_names)
+    qs = checked_state(q, first, layout.coordinates, "q")
+    us = checked_state(u, slow, layout.speeds, "u", layout.speed_names)
     for k in model.quaternion_starts:
-        norm = float(np.linalg.norm(qs[k : k + 4]))
-        if norm == 0:
-            name = layout.coordinates[k]
-            raise InputError(f"The quaternion of {name} is zero.", name=name, remedy="Give (1, 0, 0, 0) for no turn.")
-        qs[k : k + 4] /= norm
+        qs[k : k + 4] = unit_quaternions(qs[None, k : k + 4], layout.coordinates[k])[0]
     if model.constraints is not None:
         qs, us = model.constraints.start(t, qs, us, start, _given(layout, q, u))
     return np.concatenate([qs, us, np.zeros(len(layout.works))])
@@ -179,31 +169,6 @@ def _given(layout: Layout, q: State, u: State) -> tuple[Any, Any] | None:
     return masks[0], masks[1]
 
 
-def _filled(values: State, default: Array, names: tuple[str, ...], who: str, other: tuple[str, ...] = ()) -> Array:
-    result = default.copy()
-    if isinstance(values, Mapping):
-        for name, value in values.items():
-            if name not in names and name not in other:
-                raise UnknownNameError(f"{who} has no {name!r}; there are: {', '.join(names)}.", name=name)
-            result[names.index(name) if name in names else other.index(name)] = _floats(value, name, ())
-    elif values is not None:
-        result[:] = _floats(values, who, (len(names),), f": {', '.join(names)}")
-    if not np.isfinite(result).all():
-        bad = ", ".join(f"{n} = {x}" for n, x in zip(names, result, strict=True) if not math.isfinite(x))
-        raise InputError(f"The start has {bad}.", name=who, value=bad, remedy="Give finite numbers.")
-    return result
-
-
-def _floats(values: Any, who: str, shape: tuple[int, ...], listed: str = "") -> Array:
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ShapeError(f"{who} is {values!r}.", name=who, remedy="Give numbers.") from None
-    if array.shape != shape:
-        raise ShapeError(f"{who} has shape {array.shape}; expected {shape}{listed}.", name=who)
-    return array
-
-
 def make_result(
     model: Model, plan: Plan, record: Record, wanted: Array | None, energy_tolerance: float, method: str
 ) -> SimulationResult:
@@ -220,8 +185,7 @@ def make_result(
         t, inputs = wanted, inputs[k] if inputs.shape[1] else np.zeros((len(wanted), 0))
     m = len(layout.inputs)
     if not plan.source.held:
-        values = [_input_at(plan, float(a), x[: layout.nq], x[layout.nq : n], m) for a, x in zip(t, y, strict=True)]
-        inputs = np.array(values).reshape(len(t), m)
+        inputs = _inputs_at(plan, record, t, y, m, layout)
     elif inputs.shape[1] != m:
         inputs = np.zeros((len(t), m))
     result = SimulationResult(
@@ -251,8 +215,14 @@ def make_result(
     return result
 
 
-def _input_at(plan: Plan, t: float, q: Array, u: Array, m: int) -> Array:
-    try:
-        return plan.source.value(t, q, u)
-    except Exception:  # the run has stopped because of it, and says so
-        return np.full(m, np.nan)
+def _inputs_at(plan: Plan, record: Record, t: Array, y: Array, m: int, layout: Layout) -> Array:
+    """What functions give at the points; where they raise, NaN, and the result says so."""
+    nq, n = layout.nq, layout.nq + layout.nu
+    made = np.full((len(t), m), np.nan)
+    for k, (time, x) in enumerate(zip(t, y, strict=True)):
+        try:
+            made[k] = plan.source.value(float(time), x[:nq], x[nq:n])
+        except (Exception, KeyboardInterrupt) as error:
+            if record.error is None:
+                record.stop(raised(plan.source, float(time), error), error)
+    return made

@@ -132,5 +132,9 @@ def _segments(
             return record
         t = end
         if plan.progress is not None:
-            plan.progress(t, plan.t_end)
+            try:
+                plan.progress(t, plan.t_end)
+            except KeyboardInterrupt as error:
+                record.stop(f"interrupted at t = {t:.9g}", error)
+                return record
     return record

@@ -23,7 +23,7 @@ from kane.graph.program import build_program
 from kane.native.function import NativeFunction, compile_program
 from kane.simulation.loop import Steps
 from kane.simulation.model import Array, Model, energy_refs, joint_forces
-from kane.simulation.run import Plan, Record
+from kane.simulation.run import Plan, Record, raised
 
 TOLERANCE = 1e-14  # of the Newton step, relative
 LIMIT = 30
@@ -97,13 +97,22 @@ def run_variational(model: Model, plan: Plan, step: float | None) -> Record:
     try:
         for k in range(count):
             t = plan.t0 + k * h
-            f = np.ascontiguousarray(plan.source.value(t + h / 2, q, u), dtype=np.float64)
+            try:
+                f = np.ascontiguousarray(plan.source.value(t + h / 2, q, u))
+            except Exception as error:
+                record.stop(raised(plan.source, t, error), error)
+                break
             if p is None:
                 p = made.at(q, u, t, f, works)[0]
             y0 = np.concatenate([q, u, work])
-            q, p, powers, used = _step(made, q, u, p, t, h, f, works)
-            _, _, _, mass, _, _, _ = made.at(q, np.zeros(n), t + h, f, works)
-            u = _solved(mass, p - made.at(q, np.zeros(n), t + h, f, works)[0])
+            try:
+                with np.errstate(all="ignore"):  # what is not finite is found below
+                    q, p, powers, used = _step(made, q, u, p, t, h, f, works)
+                    _, _, _, mass, _, _, _ = made.at(q, np.zeros(n), t + h, f, works)
+                    u = _solved(mass, p - made.at(q, np.zeros(n), t + h, f, works)[0])
+            except (ConvergenceError, np.linalg.LinAlgError) as error:
+                record.stop(f"stopped at t = {t:.9g}: {error}", error)
+                break
             work = work + h * powers
             record.nfev += used + 2
             y = np.concatenate([q, u, work])
@@ -112,8 +121,6 @@ def run_variational(model: Model, plan: Plan, step: float | None) -> Record:
                 plan.progress(t + h, plan.t_end)
     except KeyboardInterrupt as error:
         record.stop(f"interrupted at t = {plan.t0 + len(record.steps) * h:.9g}", error)
-    except Exception as error:
-        record.stop(f"stopped at t = {plan.t0 + len(record.steps) * h:.9g}: {error}", error)
     return record
 
 
