@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kane import robots
 from kane.mechanism.builder import System, cos, sin
 
 
@@ -214,3 +215,19 @@ def oscillator(stiffness=100):
     s.force("push", P, s.N.x * F)
     s.force("spring", P, s.N.x * (-stiffness * x))
     return s
+
+
+STARTS = {"arm": {"q": [0.1] * 6}, "loop": FOUR_BAR_START, "floating": {}, "declared": {"q": [0.1]}}
+
+
+def kinds():
+    """A model of every kind that simulate tells apart, for the starts of STARTS."""
+    from kane.api.robot import load
+    from kane.simulation.model import prepare
+
+    return {
+        "arm": prepare(robots.load("puma560")),
+        "loop": prepare(four_bar()),
+        "floating": prepare(load("puma560", base="floating")),
+        "declared": prepare(oscillator()),
+    }

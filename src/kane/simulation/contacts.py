@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -58,10 +59,10 @@ def checked_contacts(contacts: Any) -> tuple[Contact, ...]:
         numbers |= {n: x for n in ("lower", "upper") if (x := getattr(item, n)) is not None}
         for name, value in (numbers | {"stiffness": item.stiffness, "damping": item.damping}).items():
             try:
-                number = exact(value)
-            except NumberError:
-                number = None
-            if not isinstance(number, Fraction) or (name in ("stiffness", "damping") and number < 0):
+                number = float(exact(value))  # type: ignore[arg-type]
+            except (NumberError, TypeError, OverflowError):  # a formula is no number either
+                number = math.nan
+            if not (number >= 0 if name in ("stiffness", "damping") else math.isfinite(number)):
                 raise InputError(
                     f"{name} {what} is {shown(value)}.", name=name, value=shown(value),
                     remedy="Give a finite number, for stiffness and damping one >= 0.",

@@ -44,8 +44,8 @@ class EventError(InputError):
 
 def checked_events(events: Any) -> tuple[Event, ...]:
     """Events, or one, or None.  Raises InputError for what is none, and for one that can never take place."""
-    if events is None or isinstance(events, Event):
-        return () if events is None else (events,)
+    if events is None:
+        return ()
     if callable(events) or isinstance(events, (str, bytes, Mapping)) or not isinstance(events, Iterable):
         events = (events,)
     elif isinstance(events, np.ndarray):

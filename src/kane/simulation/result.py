@@ -206,7 +206,10 @@ class SimulationResult:
         if self.model.constraints is None or not len(self.t):
             return ()
         states, t, _ = self.states()
-        names: tuple[str, ...] = self.model.constraints.redundant(float(t[0, 0]), states[0])
+        try:
+            names: tuple[str, ...] = self.model.constraints.redundant(float(t[0, 0]), states[0])
+        except InputError:  # no mass there: the run has stopped for it
+            return ()
         return names
 
     def reactions(self) -> dict[str, Array]:

@@ -109,10 +109,16 @@ def run_variational(model: Model, plan: Plan, step: float | None) -> Record:
                 with np.errstate(all="ignore"):  # what is not finite is found below
                     q, p, powers, used = _step(made, q, u, p, t, h, f, works)
                     _, _, _, mass, _, _, _ = made.at(q, np.zeros(n), t + h, f, works)
-                    u = _solved(mass, p - made.at(q, np.zeros(n), t + h, f, works)[0])
+                    after = _solved(mass, p - made.at(q, np.zeros(n), t + h, f, works)[0])
+                    if not (np.isfinite(after).all() and np.isfinite(powers).all()):
+                        raise _failed(h)
             except (ConvergenceError, np.linalg.LinAlgError) as error:
-                record.stop(f"stopped at t = {t:.9g}: {error}", error)
+                k = int(np.argmax(np.abs(u)))
+                fast = f"fastest: {layout.speed_names[k]} = {u[k]:.6g}"
+                why = error if isinstance(error, ConvergenceError) else _failed(h)
+                record.stop(f"stopped at t = {t:.9g}: {why} ({fast})", error)
                 break
+            u = after
             work = work + h * powers
             record.nfev += used + 2
             y = np.concatenate([q, u, work])
@@ -148,6 +154,10 @@ def _step(  # noqa: PLR0913
             whole = np.zeros(works)
             whole[: len(powers)] = powers
             return after, momentum + 0.5 * h * pull, whole, k + 2
-    raise ConvergenceError(
-        f"the step of {h:g} s has no solution near", name="step", value=h, remedy="Take a smaller step."
+    raise _failed(h)
+
+
+def _failed(h: float) -> ConvergenceError:
+    return ConvergenceError(
+        f"the step of {h:g} s has no solution near.", name="step", value=h, remedy="Take a smaller step."
     )
