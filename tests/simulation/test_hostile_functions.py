@@ -60,9 +60,11 @@ def fails(t: float, *_: Any) -> Any:
 
 
 @pytest.mark.parametrize("where", ["inputs", "named inputs", "sampled", "function", "action", "ends"])
-@pytest.mark.parametrize("method", ["DOP853", "RK4", "variational"])
+@pytest.mark.parametrize("method", ["DOP853", "RK4", "variational", "BDF"])
 def test_what_a_function_raises_is_the_error_of_the_run(models: dict[str, Model], method: Any, where: str) -> None:
     """The very exception, with the traceback into the function."""
+    if method == "BDF":
+        pytest.importorskip("sksundae")
     mark = Event(lambda t, q, u: q[0] - 0.05, "gate", action=lambda t, q, u: (q, u))
     given: dict[str, Any] = {
         "inputs": {"inputs": fails}, "named inputs": {"inputs": {"F": fails}},
@@ -75,7 +77,7 @@ def test_what_a_function_raises_is_the_error_of_the_run(models: dict[str, Model]
             with pytest.raises(kane.UnsupportedError, match="DOP853"):
                 simulate(models["declared"], 0.3, [0.1], method=method, step=0.01, **given)
             return
-        given["step"] = 0.01
+        given["step"] = None if method == "BDF" else 0.01
     run = simulate(models["declared"], 0.3, [0.1], method=method, **given)
     assert run.status == -1 and "raised LookupError: the user's own" in run.message
     assert type(run.error) is LookupError and traceback.extract_tb(run.error.__traceback__)[-1].name == "fails"

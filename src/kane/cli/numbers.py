@@ -30,24 +30,24 @@ def state(option: str, text: str) -> Any:
     """None, a list ("0,0.5") or a dictionary ("q1=0.5,q2=1") from the text of a state."""
     if "=" not in text:
         return numbers(option, text)
-    return {name: number(option, value) for name, _, value in _pairs(option, text)}
+    return {name: number(option, value) for name, _, value in _pairs(option, text, "q1=0.5,q2=1")}
 
 
 def assignments(option: str, text: str) -> dict[str, str]:
     """Names and their numbers, as written and so exact, from "L1=0.4,m2=1.2"."""
-    pairs = _pairs(option, text)
+    pairs = _pairs(option, text, "L1=0.4,m2=1.2")
     for _, _, value in pairs:
         number(option, value)
     return {name: value.strip() for name, _, value in pairs}
 
 
-def _pairs(option: str, text: str) -> list[tuple[str, str, str]]:
+def _pairs(option: str, text: str, example: str) -> list[tuple[str, str, str]]:
     """Names, "=" and what is behind; NumberError for parts without a name, and for a name that comes twice."""
     pairs = [(name.strip(), equals, value) for name, equals, value in (x.partition("=") for x in text.split(","))]
     names = [name for name, _, _ in pairs]
     for name, equals, _ in pairs:
         if not name or not equals:
-            raise NumberError(f"--{option}: {text!r}.", name=option, value=text, remedy="Write name=value,name=value.")
+            raise NumberError(f"--{option}: {text!r}.", name=option, value=text, remedy=f"Write {example}.")
         if names.count(name) > 1:
             raise NumberError(f"--{option} has {name!r} twice.", name=option, value=text, remedy="Give one value each.")
     return pairs
