@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,32 @@ def _sundae(name: str) -> Any:
     return sksundae
 
 
+class _Traced:
+    """The inputs' values; the traceback of what they raise is kept, which SUNDIALS' callbacks lose."""
+
+    def __init__(self, value: Callable[[float, Array, Array], Array]) -> None:
+        self.value = value
+        self.raised: BaseException | None = None
+        self.trace: TracebackType | None = None
+
+    def __call__(self, t: float, q: Array, u: Array) -> Array:
+        try:
+            return self.value(t, q, u)
+        except BaseException as error:
+            self.raised, self.trace = error, error.__traceback__
+            raise
+
+    def restore(self, error: BaseException) -> None:
+        """Give an error of the inputs its own traceback back."""
+        if error is self.raised:
+            error.__traceback__ = self.trace
+
+
+def _traced(plan: Plan) -> tuple[Plan, _Traced]:
+    value = _Traced(plan.source.value)
+    return replace(plan, source=replace(plan.source, value=value)), value
+
+
 def run_bdf(model: Model, plan: Plan, step: float | None) -> Record:
     """A run with CVODE's BDF (orders 1 to 5): for stiff springs, dampers and friction."""
     if model.rate is None:
@@ -36,6 +64,7 @@ def run_bdf(model: Model, plan: Plan, step: float | None) -> Record:
     cvode, rate, layout = _sundae("BDF").cvode, model.rate, model.layout
     nq, n = layout.nq, layout.nq + layout.nu
     held = np.zeros(len(layout.inputs))
+    plan, traced = _traced(plan)
 
     def make(record: Record) -> Any:
         def slope(t: float, y: Array, out: Array) -> None:
@@ -47,7 +76,7 @@ def run_bdf(model: Model, plan: Plan, step: float | None) -> Record:
         atol[n:] = 1e-6
         return cvode.CVODE(slope, method="BDF", rtol=plan.accuracy.rtol, atol=atol, max_num_steps=100_000)
 
-    return _segments(model, plan, held, make, lambda solver, span, y: solver.solve(span, y), lambda t, y: y)
+    return _segments(model, plan, traced, held, make, lambda solver, span, y: solver.solve(span, y), lambda t, y: y)
 
 
 def run_ida(model: Model, plan: Plan, step: float | None) -> Record:
@@ -62,6 +91,7 @@ def run_ida(model: Model, plan: Plan, step: float | None) -> Record:
     ida, c, layout = _sundae("IDA").ida, model.constraints, model.layout
     nq, n, size = layout.nq, layout.nq + layout.nu, layout.size
     held = np.zeros(len(layout.inputs))
+    plan, traced = _traced(plan)
     first = c.evaluate(plan.t0, plan.y0, held)
     kept = solve(*first[1:5]).kept  # redundant conditions are left out
     places = np.array([c.held.index(x) if x in c.held else -1 for x in c.names])[kept]
@@ -95,12 +125,12 @@ def run_ida(model: Model, plan: Plan, step: float | None) -> Record:
         x = np.concatenate([y, made.multipliers[kept]])
         return solver.solve(span, x, np.concatenate([c.slope(float(span[0]), y, f), np.zeros(len(kept))]))
 
-    return _segments(model, plan, held, make, advance, c.project)
+    return _segments(model, plan, traced, held, make, advance, c.project)
 
 
 def _segments(
-    model: Model, plan: Plan, held: Array, make: Callable[[Record], Any], advance: Callable[[Any, Array, Array], Any],
-    correct: Callable[[float, Array], Array],
+    model: Model, plan: Plan, traced: _Traced, held: Array, make: Callable[[Record], Any],
+    advance: Callable[[Any, Array, Array], Any], correct: Callable[[float, Array], Array],
 ) -> Record:  # fmt: skip
     """Segment by segment between breaks of the inputs, each with a fresh solver."""
     layout, source = model.layout, plan.source
@@ -117,6 +147,7 @@ def _segments(
             record.stop(f"interrupted at t = {t:.9g}", error)
             return record
         except Exception as error:
+            traced.restore(error)
             record.stop(raised(source, t, error), error)
             return record
         times, states = np.asarray(solution.t)[1:], np.asarray(solution.y)[1:, : layout.size].copy()
