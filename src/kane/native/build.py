@@ -191,6 +191,7 @@ def batch_source(program: Program, constants: Constants, dtype: Dtype, host: Hos
     """IR of the module for batches."""
     t = scalar_type(dtype).widened(host.lanes(dtype))
     program = split(schedule_lives(program, REGISTERS), BLOCK)
+    constants = replace(constants, folded=sort_constants(program, dtype).folded)  # some stand elsewhere now
     kernel = state_functions(program, constants, t, t, "state_v")
     return "\n".join([support(program, t, t), kernel, batch_function(program, t)])
 

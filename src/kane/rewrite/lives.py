@@ -26,7 +26,7 @@ def schedule_lives(program: Program, registers: int) -> Program:
 
 
 def traffic(program: Program, registers: int) -> int:
-    """Loads and stores of the state section with so many registers, when always the value used last leaves (Belady 1966).
+    """Loads and stores of the state section with so many registers, if always the value used last leaves (Belady 1966).
 
     Constants, inputs, sines and cosines are in memory; one operand of an operation may come from there directly.
     """
@@ -40,16 +40,16 @@ def traffic(program: Program, registers: int) -> int:
     held: set[int] = set()
     count = 0
 
-    def next_use(node: int) -> int:
+    def next_use(node: int, now: int) -> int:
         later = uses.get(node, [])
-        place = bisect_right(later, n)
+        place = bisect_right(later, now)
         return later[place] if place < len(later) else NEVER
 
-    def hold(node: int, keep: set[int]) -> None:
+    def hold(node: int, keep: set[int], now: int) -> None:
         nonlocal count
         held.add(node)
         if len(held) > registers:
-            last = max(held - keep, key=lambda other: (next_use(other), other))
+            last = max(held - keep, key=lambda other: (next_use(other, now), other))
             held.remove(last)
             if last not in in_memory:
                 in_memory.add(last)
@@ -59,16 +59,16 @@ def traffic(program: Program, registers: int) -> int:
         operands = {a >> 1 for a in values[index].args}
         for node in sorted(operands - held):
             count += 1
-            if next_use(node) < NEVER:
-                hold(node, operands - {node})
-        held -= {node for node in operands if next_use(node) == NEVER}
+            if next_use(node, n) < NEVER:
+                hold(node, operands - {node}, n)
+        held -= {node for node in operands if next_use(node, n) == NEVER}
         if index in uses:
-            hold(index, set())
+            hold(index, set(), n)
     return count
 
 
 def _orders(program: Program) -> Iterator[list[int]]:
-    """Depth first from the outputs, forwards and backwards; first the operand that needs most, or keeps most waiting."""
+    """Depth first from the outputs, forwards and backwards; first the operand that needs or keeps waiting most."""
     first = program.first_state
     roots = [ref >> 1 for out in program.outputs for ref in out.refs if ref >> 1 >= first]
     large = len(program.state) > LARGE
