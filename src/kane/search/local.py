@@ -24,10 +24,10 @@ from kane.rewrite.select import Selection, anneal
 from kane.rewrite.sums import regroup_sums
 from kane.search.agree import agree
 from kane.search.formulation import Formulation, formulated
-from kane.search.tasks import BUILDS, explicit_programs
+from kane.search.small import explicit_programs, explicit_task
+from kane.search.tasks import BUILDS
 
 EXPLICIT = ("mass_matrix", "gravity_forces", "forward_dynamics")  # tasks that may borrow from the explicit model
-FORCES = ("inverse_dynamics", "bias_forces", "generalized_inertia_forces")  # tasks that may start from it
 UNITS = "units in which constants are 1"
 OTHERS = "sums and products of other values"
 SMALL, MIDDLE = 300, 700  # operations up to which several formulations are searched, and two compared closely
@@ -157,15 +157,8 @@ class LocalSearch:
 
     def explicit(self, found: Found) -> Found | None:
         """The task of a small robot in the explicit form, where that costs less than what is found."""
-        explicit = explicit_programs(self.mechanism, self.parameters) if self.task in FORCES else None
-        if explicit is None or self.task not in explicit.forces:
-            return None
-        graph, program = Alternatives(), explicit.forces[self.task]
-        if not set(program.parameter_names) <= set(found.program.parameter_names):
-            return None
-        outputs = load(program, graph)
-        ways = Selection(graph, [ref for refs in outputs for ref in refs], {}).way
-        made = found.better(self.task, "explicit form", written(graph, found.program, outputs, ways))
+        program = explicit_task(self.mechanism, self.task, self.parameters)
+        made = found if program is None else found.better(self.task, "explicit form", program)
         return None if made is found else made
 
     def _rounds(
@@ -189,8 +182,7 @@ class LocalSearch:
     def _start(self, graph: Alternatives, outputs: list[Ref]) -> Selection:
         """The ways as first built, or with those of the explicit mass matrix and gravity where that is cheaper."""
         selection = Selection(graph, outputs, {})
-        explicit = explicit_programs(self.mechanism, self.parameters) if self.task in EXPLICIT else None
-        for program in explicit.borrowed() if explicit else ():
+        for program in explicit_programs(self.mechanism, self.parameters) if self.task in EXPLICIT else ():
             graph.trace = {}
             load(program, graph)
             other = Selection(graph, outputs, graph.trace)

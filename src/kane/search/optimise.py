@@ -23,7 +23,7 @@ from kane.mechanism.model import Mechanism
 from kane.rewrite.idle import without_idle
 from kane.search.agree import agree
 from kane.search.formulation import Formulation, Price, descend, formulated, options, pricing, quick, wander
-from kane.search.local import Budget, Found, LocalSearch, Saved
+from kane.search.local import SMALL, Budget, Found, LocalSearch, Saved
 from kane.search.speeds import worth_trying
 from kane.search.tasks import BUILDS, DERIVATIVES, serves
 
@@ -55,6 +55,8 @@ BRIEF = 40  # motions up to which low effort tries formulations
 PLACES = "origins, base parameters, forms of inertia forces"  # steps of the trail
 IDLE = "coordinates without effect"
 SUMS = "speeds: rates summed over parallel axes"
+FEW = 4  # joints up to which low effort looks at the explicit form
+FAR = 0.8  # explicit forms of larger programs below this share of the recursion's cost are searched alone
 LONG = 500  # weight from which, up to twice that, one annealing more pays
 KEPT, SPACED = 3, 5  # formulations taken of each annealing, and how far apart in its list
 PROOFS = {"low": 1, "normal": 3, "high": 3}  # random primes; one leaves a chance of error below 1e-20
@@ -112,18 +114,22 @@ class _Search:
         found = Found(start)
         system = derive_system(self.mechanism, self.parameters, external)
         local = LocalSearch(self.mechanism, self.task, self.parameters, self.budget, self.seed)
-        formulation: Formulation | None = None
+        starts: list[tuple[Found, Formulation | None]] = [(found, None)]
         brief = self.budget.rounds == 0 and len(system.k.motions) > BRIEF  # formulations cost the square of the length
         if not brief and serves(system, self.task, external):
             trials = self._formulations(system, start.counts.total)
             if self.budget.rounds and len(trials) > 1 and start.counts.total <= self.budget.recursion:
                 trials = local.most_promising(trials, self._weight(start.counts.total))
-                tried = [local.run(*self._placed(found, system, [trial])) for trial in trials]
-                explicit = local.explicit(found)
-                tried += [local.run(explicit, None)] if explicit else []
-                return min(tried, key=lambda one: cost(one.program))
-            found, formulation = self._placed(found, system, trials)
-        return local.run(found, formulation) if self.budget.rounds else found
+                starts = [self._placed(found, system, [trial]) for trial in trials]
+            else:
+                starts = [self._placed(found, system, trials)]
+            explicit = local.explicit(found) if self.budget.rounds or len(system.k.motions) <= FEW else None
+            if explicit is not None:
+                least = min(cost(one.program) for one, _ in starts)
+                alone = start.counts.total > SMALL and cost(explicit.program) < FAR * least
+                starts = [*([] if alone else starts), (explicit, None)]
+        tried = [local.run(*one) if self.budget.rounds else one[0] for one in starts]
+        return min(tried, key=lambda one: cost(one.program))
 
     def _placed(
         self, found: Found, system: System, trials: Sequence[Formulation]

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from collections.abc import Callable, Sequence
 
 from kane.equations import analytic
 from kane.equations.composite import mass_matrix
 from kane.equations.forward import elimination_order, factorise, solve
-from kane.equations.system import Parameters, System
+from kane.equations.system import System
 from kane.equations.tasks.derivatives import forward_by_composites, inverse_by_composites
 from kane.equations.tasks.task import Outputs
-from kane.errors import KaneError
-from kane.explicit.model import ExplicitModel, explicit_model
-from kane.explicit.program import program
-from kane.graph.arena import Graph, Kind, Ref
-from kane.graph.evaluate import rebuild
-from kane.graph.program import Program, build_program
+from kane.graph.arena import Ref
 from kane.kinematics import vectors as v
 from kane.kinematics.vectors import Vec
-from kane.mechanism.model import Mechanism
 from kane.search.formulation import Formulation
 from kane.search.recursion import ask_for_all, inverse_dynamics
 from kane.search.speeds import find_runs
 from kane.search.speeds import forward_dynamics as in_sums
 
-ZERO = Fraction(0)
-FEW_TERMS = 60  # of the mass matrix, up to which explicit inverse dynamics may take fewer operations than a recursion
 Build = Callable[[System, Formulation, bool], Outputs]
 
 
@@ -102,61 +92,6 @@ def _inverse_derivatives(system: System, chosen: Formulation, every: bool) -> Ou
 
 def _forward_derivatives(system: System, chosen: Formulation, every: bool) -> Outputs:
     return forward_by_composites(system, None) or ()
-
-
-@dataclass(frozen=True, slots=True)
-class Explicit:
-    """The explicit model of a mechanism as programs that other programs may borrow values from."""
-
-    mass_matrix: Program
-    gravity: Program
-    forces: Mapping[str, Program]  # of whole tasks, where the mass matrix has few terms
-
-    def borrowed(self) -> list[Program]:
-        """What other tasks may take values from."""
-        return [self.mass_matrix, self.gravity, *(p for task, p in self.forces.items() if task == "bias_forces")]
-
-
-def explicit_programs(mechanism: Mechanism, parameters: Parameters) -> Explicit | None:
-    """Programs of the explicit model, with the symbols of the recursion; None where there is none."""
-    named = [p.name for p in mechanism.parameters] if parameters == "symbolic" else parameters  # gravity is a number
-    try:
-        model = explicit_model(mechanism, named)
-    except (KaneError, ValueError):
-        return None
-    terms = sum(len(element) for row in model.A for element in row)
-    forces = _explicit_forces(mechanism, named, model) if terms <= FEW_TERMS else {}
-    return Explicit(program(model, "mass_matrix"), program(model, "gravity_forces"), forces)
-
-
-def _explicit_forces(mechanism: Mechanism, parameters: Parameters, model: ExplicitModel) -> dict[str, Program]:
-    whole = program(model, "inverse_dynamics")
-    light = replace(mechanism, gravity=(ZERO, ZERO, ZERO))
-    weightless = program(explicit_model(light, parameters), "inverse_dynamics")
-    accelerations = {label for item in whole.inputs if item.name == "qdd" for label in item.labels}
-    return {
-        "inverse_dynamics": whole,
-        "bias_forces": _without(whole, accelerations, 0),
-        "generalized_inertia_forces": _without(weightless, (), 1),
-    }
-
-
-def _without(whole: Program, vanishing: Collection[str], odd: int) -> Program:
-    """The program with 0 for these symbols, its outputs negative where `odd`."""
-
-    class Rest(Graph):
-        def symbol(self, name: str, kind: Kind = "state") -> Ref:
-            return self.zero if name in vanishing else super().symbol(name, kind)
-
-    graph = Rest()
-    refs = rebuild(whole, graph)
-
-    def value(ref: Ref) -> Ref:
-        found = refs[ref >> 1] ^ (ref & 1)
-        return graph.neg(found) if odd else found
-
-    outputs = [(out.name, out.shape, [value(r) for r in out.refs]) for out in whole.outputs]
-    return build_program(graph, whole.name, whole.inputs, outputs)
 
 
 BUILDS: dict[str, Build] = {

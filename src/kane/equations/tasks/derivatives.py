@@ -37,17 +37,18 @@ def inverse_derivatives(system: System) -> tuple[Rows, Rows]:
 
 def _inverse(system: System, frame: str | None) -> Outputs:
     by_q, by_u = inverse_derivatives(system)
-    return _blocks(system, by_q, by_u, mass_matrix(system.k, system.bodies, system.rotors))
+    return blocks(system, by_q, by_u, mass_matrix(system.k, system.bodies, system.rotors))
 
 
 def inverse_by_composites(system: System, frame: str | None) -> Outputs | None:
     """(dtau/dq, dtau/du, M) by composite bodies; None where analytic.serves says no."""
-    return _blocks(system, *analytic_derivatives(system)) if serves(system) else None
+    return blocks(system, *analytic_derivatives(system)) if serves(system) else None
 
 
-def _blocks(system: System, *blocks: Rows) -> Outputs:
+def blocks(system: System, *given: Rows) -> Outputs:
+    """The outputs of inverse dynamics' derivatives: by q, by u, by udot."""
     n, names = system.nv, ("dtau_dq", "dtau_dqd", "dtau_dqdd")
-    return [(name, (n, n), [e for row in block for e in row]) for name, block in zip(names, blocks, strict=True)]
+    return [(name, (n, n), [e for row in block for e in row]) for name, block in zip(names, given, strict=True)]
 
 
 def _forward(system: System, frame: str | None) -> Outputs:
@@ -59,7 +60,7 @@ def _forward(system: System, frame: str | None) -> Outputs:
     n, flat = system.nv, [e for block in (by_q, by_u) for row in block for e in row]
     moved = transplant(own.g, flat, system.g, known)
     rows = [moved[i * n : (i + 1) * n] for i in range(2 * n)]
-    return _implicit(system, factor, rows[:n], rows[n:])
+    return implicit(system, factor, rows[:n], rows[n:])
 
 
 def forward_by_composites(system: System, frame: str | None) -> Outputs | None:
@@ -72,7 +73,7 @@ def forward_by_composites(system: System, frame: str | None) -> Outputs | None:
     bias = bias_by_rates(system, by_u)
     udot = solve(g, factor, [g.sub(t, b) for t, b in zip(system.vector("tau"), bias, strict=True)])
     by_q, by_u, _ = analytic_derivatives(system, udot)
-    return _implicit(system, factor, by_q, by_u)
+    return implicit(system, factor, by_q, by_u)
 
 
 def _solved(system: System) -> tuple[Factor, list[Ref]]:
@@ -84,7 +85,7 @@ def _solved(system: System) -> tuple[Factor, list[Ref]]:
     return factor, solve(g, factor, [g.sub(t, b) for t, b in zip(system.vector("tau"), bias, strict=True)])
 
 
-def _implicit(system: System, factor: Factor, by_q: Rows, by_u: Rows) -> Outputs:
+def implicit(system: System, factor: Factor, by_q: Rows, by_u: Rows) -> Outputs:
     """d qdd = -M^-1 dID at qdd = FD(q, qd, tau), and M^-1; one factorisation serves all columns."""
     g, n = system.g, system.nv
     outputs = []

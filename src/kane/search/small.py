@@ -1,0 +1,105 @@
+"""Tasks from the explicit model: values to borrow, and for small robots whole tasks.
+
+With few joints, torques as polynomials in sines and cosines take fewer operations than any recursion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from kane.equations.derive import find_task
+from kane.equations.forward import elimination_order, factorise, solve
+from kane.equations.system import Parameters, System, derive_system
+from kane.equations.tasks import task_program
+from kane.equations.tasks.derivatives import blocks, implicit
+from kane.equations.tasks.task import Outputs
+from kane.errors import KaneError
+from kane.explicit.model import ExplicitModel, explicit_model
+from kane.explicit.program import program
+from kane.graph.arena import Graph, Ref
+from kane.graph.derivative import jacobian
+from kane.graph.evaluate import rebuild
+from kane.graph.program import Program
+from kane.graph.transplant import transplant
+from kane.mechanism.model import Mechanism
+
+ZERO = Fraction(0)
+FEW_TERMS = {  # of the mass matrix, up to which the explicit form may take fewer operations than a recursion
+    "inverse_dynamics": 60, "bias_forces": 60, "generalized_inertia_forces": 60, "forward_dynamics": 60,
+    "inverse_dynamics_derivatives": 150, "forward_dynamics_derivatives": 150,
+}  # fmt: skip
+
+
+def explicit_programs(mechanism: Mechanism, parameters: Parameters) -> list[Program]:
+    """Mass matrix and gravity of the explicit model, bias forces of small robots, with the symbols of the recursion."""
+    model = _model(mechanism, parameters)
+    if model is None:
+        return []
+    bias = explicit_task(mechanism, "bias_forces", parameters)
+    return [program(model, "mass_matrix"), program(model, "gravity_forces"), *([bias] if bias else [])]
+
+
+def explicit_task(mechanism: Mechanism, task: str, parameters: Parameters) -> Program | None:
+    """The task of a robot with few terms from torques in explicit form; None for others, and for tasks without it."""
+    model = _model(mechanism, parameters) if task in FEW_TERMS else None
+    if model is None or sum(len(element) for row in model.A for element in row) > FEW_TERMS[task]:
+        return None
+    if task == "generalized_inertia_forces":
+        model = _model(replace(mechanism, gravity=(ZERO, ZERO, ZERO)), parameters)
+        assert model is not None
+    whole = program(model, "inverse_dynamics")
+    system = derive_system(mechanism, parameters)
+    if not set(whole.parameter_names) <= set(system.parameters):
+        return None
+    return task_program(find_task(task), system, _Torques(whole, system).outputs(task))
+
+
+def _model(mechanism: Mechanism, parameters: Parameters) -> ExplicitModel | None:
+    named = [p.name for p in mechanism.parameters] if parameters == "symbolic" else parameters  # gravity is a number
+    try:
+        return explicit_model(mechanism, named)
+    except (KaneError, ValueError):
+        return None
+
+
+class _Torques:
+    """tau(q, u, udot) of a program in a graph of its own; `to`: copied to the system's, with values for udot."""
+
+    def __init__(self, whole: Program, system: System) -> None:
+        self.system, self.own, s = system, Graph(), system.k.symbols
+        refs = rebuild(whole, self.own)
+        self.tau = [refs[r >> 1] ^ (r & 1) for out in whole.outputs for r in out.refs]
+        names = s.names_q, s.names_u, s.names_udot
+        self.q, self.u, self.udot = ([self.own.symbol(name) for name in each] for each in names)
+
+    def to(self, refs: Sequence[Ref], udot: Sequence[Ref] | None = None) -> list[Ref]:
+        names = self.system.k.symbols.names_udot
+        known: Mapping[str, Ref] = {} if udot is None else dict(zip(names, udot, strict=True))
+        return transplant(self.own, refs, self.system.g, known)
+
+    def by(self, symbols: Sequence[Ref], udot: Sequence[Ref] | None = None) -> list[list[Ref]]:
+        """The derivatives of the torques, a row a torque."""
+        n = self.system.nv
+        flat = self.to([e for row in jacobian(self.own, self.tau, symbols) for e in row], udot)
+        return [flat[i * n : (i + 1) * n] for i in range(n)]
+
+    def outputs(self, task: str) -> Outputs:
+        system, g, n = self.system, self.system.g, self.system.nv
+        rest = [g.zero] * n
+        match task:
+            case "inverse_dynamics":
+                return [("tau", (n,), self.to(self.tau))]
+            case "bias_forces":
+                return [("bias", (n,), self.to(self.tau, rest))]
+            case "generalized_inertia_forces":
+                return [("F_star", (n,), [g.neg(r) for r in self.to(self.tau)])]
+            case "inverse_dynamics_derivatives":
+                return blocks(system, self.by(self.q), self.by(self.u), self.by(self.udot))
+        factor = factorise(g, self.by(self.udot), elimination_order(system.k), system.k.coordinates.speeds)
+        bias = self.to(self.tau, rest)
+        udot = solve(g, factor, [g.sub(t, b) for t, b in zip(system.vector("tau"), bias, strict=True)])
+        if task == "forward_dynamics":
+            return [("qdd", (n,), udot)]
+        return implicit(system, factor, self.by(self.q, udot), self.by(self.u, udot))
