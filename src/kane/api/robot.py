@@ -67,7 +67,10 @@ class Robot:
 
     @property
     def gravity(self) -> tuple[float, float, float]:
-        """Gravity in axes of N, pointing where things fall, m/s^2."""
+        """Gravity in axes of N, pointing where things fall, m/s^2.
+
+        Raises UnknownNameError where a parameter in it has no value; `mechanism.gravity` has the formulas.
+        """
         values = self.mechanism.parameter_values
         x, y, z = (f.number(s, values) for s in self.mechanism.gravity)
         return x, y, z
@@ -79,14 +82,14 @@ class Robot:
 
     @property
     def total_mass(self) -> float:
-        """Mass of all links, kg."""
+        """Mass of all links, kg.  Raises UnknownNameError where a parameter in it has no value."""
         from kane.mechanism.inertia import total_mass
 
         return total_mass(self.mechanism)
 
     @property
     def moving_mass(self) -> float:
-        """Mass of the links that move, kg."""
+        """Mass of the links that move, kg.  Raises UnknownNameError where a parameter in it has no value."""
         from kane.mechanism.inertia import moving_mass
 
         return moving_mass(self.mechanism)

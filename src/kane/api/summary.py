@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kane.mechanism import formula as f
-from kane.mechanism.model import Mechanism
+from kane.mechanism.inertia import mass_of
 
 if TYPE_CHECKING:
     from kane.api.robot import Robot
@@ -15,7 +15,7 @@ _ORDER = ("nonphysical", "repaired", "ignored", "defaulted", "snapped", "lumped"
 
 
 def header(robot: Robot, command: str) -> dict[str, Any]:
-    """The fields that every JSON object starts with."""
+    """The fields that every JSON object starts with; gravity and masses are formulas where values are missing."""
     notes = [note.text for note in robot.report.notes if note.kind == "nonphysical"]
     for what in ("loads", "constraints"):
         if getattr(robot.mechanism, what):
@@ -28,12 +28,23 @@ def header(robot: Robot, command: str) -> dict[str, Any]:
             "joints": list(robot.joint_names),
             "coordinates": list(robot.coordinate_names),
             "speeds": list(robot.speed_names),
-            "mass_total": robot.total_mass,
-            "mass_moving": robot.moving_mass,
+            "mass_total": value_of(robot, mass_of(robot.mechanism)),
+            "mass_moving": value_of(robot, mass_of(robot.mechanism, "moving")),
         },
-        "gravity": list(robot.gravity),
+        "gravity": [value_of(robot, x) for x in robot.mechanism.gravity],
         "notes": notes,
     }
+
+
+def value_of(robot: Robot, scalar: f.Scalar) -> float | str:
+    """The number, or the formula where a parameter in it has no value."""
+    return f.number_or_text(scalar, robot.mechanism.parameter_values)
+
+
+def shown(robot: Robot, scalar: f.Scalar) -> str:
+    """The number in six digits, or the formula where a parameter in it has no value."""
+    value = value_of(robot, scalar)
+    return value if isinstance(value, str) else f"{value:g}"
 
 
 def import_notes(robot: Robot) -> dict[str, list[str]]:
@@ -66,13 +77,14 @@ def conventions(robot: Robot) -> list[str]:
 
 def summary(robot: Robot) -> str:
     """The robot on one page: tree, masses, gravity, conventions, notes."""
-    gravity = ", ".join(f"{x:g}" for x in robot.gravity)
+    gravity = ", ".join(shown(robot, x) for x in robot.mechanism.gravity)
+    mass, moving = (shown(robot, mass_of(robot.mechanism, links)) for links in ("all", "moving"))
     lines = [
         f"{robot.name}: {len(robot.coordinate_names)} coordinates, {len(robot.speed_names)} speeds",
-        f"  mass {robot.total_mass:g} kg, of it moving {robot.moving_mass:g} kg",
+        f"  mass {mass} kg, of it moving {moving} kg",
         f"  gravity ({gravity}) m/s^2 in axes of N",
         "",
-        *tree_lines(robot.mechanism),
+        *tree_lines(robot),
     ]
     notes = sorted(robot.report.notes, key=lambda note: _ORDER.index(note.kind) if note.kind in _ORDER else -1)
     if notes:
@@ -80,24 +92,20 @@ def summary(robot: Robot) -> str:
     return "\n".join(lines)
 
 
-def tree_lines(mechanism: Mechanism) -> list[str]:
+def tree_lines(robot: Robot) -> list[str]:
     """The tree of links, one line each, indented by depth."""
+    mechanism = robot.mechanism
     lines: list[str] = []
     stack = [(mechanism.root, 0, "fixed in N")]
     while stack:
         link, depth, how = stack.pop()
-        lines.append(f"  {'  ' * depth}{link}  ({how}){_mass(mechanism, link)}")
+        lines.append(f"  {'  ' * depth}{link}  ({how}){_mass(robot, link)}")
         for joint in reversed([j for j in mechanism.joints if j.parent == link]):
             follows = f", follows {joint.mimic.joint}" if joint.mimic else ""
             stack.append((joint.child, depth + 1, f"{joint.type} {joint.name}{follows}"))
     return lines
 
 
-def _mass(mechanism: Mechanism, link: str) -> str:
-    inertia = mechanism.link(link).inertia
-    if inertia is None or f.is_zero(inertia.mass):
-        return ""
-    try:
-        return f"  {f.number(inertia.mass, mechanism.parameter_values):g} kg"
-    except KeyError:
-        return f"  {inertia.mass} kg"
+def _mass(robot: Robot, link: str) -> str:
+    inertia = robot.mechanism.link(link).inertia
+    return "" if inertia is None or f.is_zero(inertia.mass) else f"  {shown(robot, inertia.mass)} kg"

@@ -12,7 +12,7 @@ from typing import Any
 from kane.api.equations import DEFAULT_TASKS, Equations, derive
 from kane.api.explicit import Abbreviated, Explicit
 from kane.api.robot import Robot
-from kane.api.summary import conventions, header, import_notes
+from kane.api.summary import conventions, header, import_notes, shown
 from kane.equations.derive import Derived
 from kane.mechanism.given import mechanism_of
 from kane.mechanism.model import Mechanism
@@ -146,7 +146,7 @@ def counts_work(
     if silent:
         parts["notes"].append(f"Of value 1, so that no operation is left of them: {', '.join(silent)}.")
     head = header(robot, "counts")
-    result = {**head, **parts, "notes": [*head["notes"], *parts["notes"]]}
+    result = {**head, **parts, "notes": list(dict.fromkeys([*head["notes"], *parts["notes"]]))}
     return result | ({"trace": traced} if trace else {})
 
 
@@ -245,7 +245,7 @@ def _with_limits(text: str) -> str:
 
 def code_notes(robot: Robot) -> tuple[str, ...]:
     """Conventions for the header of generated code."""
-    gravity = ", ".join(f"{x:g}" for x in robot.gravity)
+    gravity = ", ".join(shown(robot, x) for x in robot.mechanism.gravity)
     notes = [
         f"Robot: {robot.name}.  Gravity ({gravity}) m/s^2 in axes of N, pointing where things fall.",
         "SI units; M(q) udot + bias = tau; joints in file order.",

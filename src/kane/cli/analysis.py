@@ -11,7 +11,7 @@ from rich.table import Column, Table
 from kane.api.summary import header
 from kane.cli.common import DEFAULTS, Loading, RobotName, app, finish, out_console, progress_line
 from kane.cli.numbers import Listed, numbers
-from kane.errors import InputError, ShapeError, UnsupportedError
+from kane.errors import ShapeError, UnsupportedError
 
 
 @app.command
@@ -30,7 +30,7 @@ def linearize(
     from kane.api.equations import derive
 
     with progress_line(loading.json) as progress:
-        model = loading.load(robot)
+        model = loading.numeric(robot, "a linear model")
         names, n = model.coordinate_names, len(model.coordinate_names)
         if names != model.speed_names:
             raise UnsupportedError(
@@ -38,12 +38,6 @@ def linearize(
                 remedy="Use kane.linearize, which has states in the tangent.",
             )  # fmt: skip
         progress("linearize")
-        missing = [p.name for p in model.mechanism.parameters if p.value is None]
-        if missing:
-            raise InputError(
-                f"Parameter {missing[0]!r} has no value, which numbers need.", name=missing[0],
-                remedy=f"Pass --values {'=...,'.join(missing)}=...",
-            )  # fmt: skip
         dynamics = derive(model).compile()
         at, rate = _vector("q", q, n), _vector("qd", qd, n)
         force = _vector("tau", tau, n) if tau else dynamics.bias_forces(at, rate)

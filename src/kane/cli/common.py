@@ -17,6 +17,7 @@ from rich.console import Console
 from kane import __version__
 from kane.api.robot import Robot, load
 from kane.cli.numbers import assignments
+from kane.errors import UnknownNameError
 from kane.robots import names
 
 app = App(
@@ -69,6 +70,18 @@ class Loading:
             convention=self.convention, constraints=self.constraints, folders=self.folder,
         )  # fmt: skip
         return made.with_parameters(assignments("values", self.values)) if self.values else made
+
+
+    def numeric(self, robot: str, need: str) -> Robot:
+        """The robot, all of whose parameters have values.  Raises UnknownNameError for the first that has none."""
+        made = self.load(robot)
+        missing = [p.name for p in made.mechanism.parameters if p.value is None]
+        if missing:
+            raise UnknownNameError(
+                f"Parameter {missing[0]!r} has no value, which {need} needs.", name=missing[0],
+                remedy=f"Pass --values {'=...,'.join(missing)}=...",
+            )  # fmt: skip
+        return made
 
 
 DEFAULTS = Loading()

@@ -40,7 +40,7 @@ def identify(  # noqa: PLR0913
     _free(overwrite, out)
     with progress_line(loading.json) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore", IdentificationWarning)  # they are in the result
-        model = loading.load(robot)
+        model = loading.numeric(robot, "a fit")
         identifier = Identifier(model, friction=friction, method=method, consistent=consistent or out is not None)
         progress("fit")
         fit_log(identifier, log, cutoff)
@@ -102,7 +102,7 @@ def excite(  # noqa: PLR0913
     _free(overwrite, out, plot)
     check_table(check_series((period, harmonics), True)[0], rate)
     with progress_line(loading.json) as progress:
-        loaded = loading.load(robot)
+        loaded = loading.numeric(robot, "a motion within limits")
         model = torque_model(loaded.mechanism, friction=friction)
         given = {"velocity": numbers("velocity", velocity), "acceleration": numbers("acceleration", acceleration)}
         limits = motion_limits(model, **{k: v[0] if len(v) == 1 else v for k, v in given.items() if v})

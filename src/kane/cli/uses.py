@@ -48,7 +48,7 @@ def simulate(  # noqa: PLR0913
     if animate is not None:
         checked_suffix(animate, "an animation", PAGES)
     with progress_line(loading.json) as progress:
-        model = loading.load(robot)
+        model = loading.numeric(robot, "a simulation")
         progress("simulate")
 
         def report(t: float, end: float) -> None:

@@ -53,12 +53,11 @@ def _value(
                 continue
             try:
                 part *= atom.formula.evaluate(table) ** power
-            except KeyError as missing:
+            except UnknownNameError as missing:
                 raise UnknownNameError(
-                    f"Parameter {missing.args[0]!r} has no value.",
-                    name=str(missing.args[0]),
-                    remedy="Give it in `parameters`.",
-                ) from None
+                    f"Parameter {missing.name!r} has no value.", name=missing.name,
+                    remedy=f"Give it in `parameters`, or --values {missing.name}=2.5 in a command.",
+                ) from None  # fmt: skip
         total += part
     return total
 

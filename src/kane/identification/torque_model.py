@@ -146,7 +146,7 @@ def torque_model(
     if unknown:
         raise InputError(
             f"Parameters without a value: {', '.join(unknown)}.", name=unknown[0],
-            remedy="Give the geometry numbers: what is identified is inertia and friction.",
+            remedy="Give them with robot.with_parameters({...}); what is identified is inertia and friction.",
         )  # fmt: skip
     base = base_parameters(system, rotors)
     rows = full_rows(system, rotor_columns(system, rotors))

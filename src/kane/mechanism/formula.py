@@ -18,7 +18,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from kane.errors import NumberError
+from kane.errors import NumberError, UnknownNameError
 from kane.graph.arena import Graph, Ref
 from kane.graph.functions import FUNCTIONS
 
@@ -82,11 +82,14 @@ class Formula:
         return frozenset().union(*[arg.names() for arg in self.args]) if self.args else frozenset()
 
     def evaluate(self, values: Mapping[str, float]) -> float:
-        """The floating-point value; KeyError for a name without a value."""
+        """The floating-point value.  Raises UnknownNameError, a KeyError, for a name without a value."""
         if self.op == "num":
             return float(self.value)  # type: ignore[arg-type]
         if self.op == "name":
-            return float(values[str(self.value)])
+            try:
+                return float(values[str(self.value)])
+            except KeyError:
+                raise valueless(str(self.value)) from None
         a = [arg.evaluate(values) for arg in self.args]
         return float(_FLOAT[self.op](*a) if self.op in _FLOAT else FUNCTIONS[self.op].value(*a))
 
@@ -299,6 +302,19 @@ def scalar_text(value: Scalar) -> str:
 def number(value: Scalar, values: Mapping[str, float] | None = None) -> float:
     """The floating-point value of a scalar, with values for its names."""
     return value.evaluate({} if values is None else values) if isinstance(value, Formula) else float(value)
+
+
+def number_or_text(value: Scalar, values: Mapping[str, float]) -> float | str:
+    """The floating-point value, or the formula's text where a name of it has none."""
+    if isinstance(value, Formula) and not all(name in values for name in value.names()):
+        return str(value)
+    return number(value, values)
+
+
+def valueless(name: str, need: str = "") -> UnknownNameError:
+    """The error of a parameter whose value is needed, and was not given; need: what for."""
+    remedy = f"Give one: robot.with_parameters({{{name!r}: 2.5}}), or --values {name}=2.5 in a command."
+    return UnknownNameError(f"Parameter {name!r} has no value{need and f', which {need}'}.", name=name, remedy=remedy)
 
 
 def build(value: Scalar, graph: Graph, resolve: Callable[[str], Ref]) -> Ref:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import fsum
+from typing import Literal
 
 import numpy as np
 
-from kane.mechanism.formula import Formula, number
+from kane.mechanism.formula import Formula, Scalar, add, number
 from kane.mechanism.model import ZERO, Inertia, Joint, Mechanism, Note, amounts
 from kane.mechanism.numeric import (
     Array,
@@ -210,23 +210,27 @@ def lumped_notes(found: Sequence[Body], mechanism: Mechanism) -> list[Note]:
 
 
 def total_mass(mechanism: Mechanism) -> float:
-    """The mass of all links, kg."""
-    return _mass(mechanism, [link.inertia for link in mechanism.links])
+    """The mass of all links, kg.  Raises UnknownNameError where a parameter in it has no value."""
+    return number(mass_of(mechanism), mechanism.parameter_values)
 
 
 def moving_mass(mechanism: Mechanism) -> float:
-    """The mass of the links that can move, kg: the root link and what is fixed to it are left out."""
-    heads = body_heads(mechanism)
-    still = heads[mechanism.root]
-    return _mass(mechanism, [link.inertia for link in mechanism.links if heads[link.name] != still])
+    """The mass of the links that can move, kg: the root link and what is fixed to it are left out.
+
+    Raises UnknownNameError where a parameter in it has no value.
+    """
+    return number(mass_of(mechanism, "moving"), mechanism.parameter_values)
 
 
-def _mass(mechanism: Mechanism, inertias: Sequence[Inertia | None]) -> float:
-    """The sum of masses, exact where they are rational."""
-    masses = [inertia.mass for inertia in inertias if inertia is not None]
-    exact = sum((m for m in masses if isinstance(m, Fraction)), Fraction(0))
-    values = values_of(mechanism)
-    return fsum([float(exact), *(m.evaluate(values) for m in masses if isinstance(m, Formula))])
+def mass_of(mechanism: Mechanism, links: Literal["all", "moving", "still"] = "all") -> Scalar:
+    """The mass of the links, of those that can move or of those that cannot: a number, or a formula of parameters."""
+    heads = {} if links == "all" else body_heads(mechanism)
+    still = heads.get(mechanism.root)
+    total: Scalar = Fraction(0)
+    for link in mechanism.links:
+        if link.inertia is not None and (links == "all" or (heads[link.name] == still) == (links == "still")):
+            total = add(total, link.inertia.mass)
+    return total
 
 
 def _places(

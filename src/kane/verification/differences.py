@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kane.mechanism.inertia import moving_mass, total_mass
+from kane.mechanism.formula import number_or_text
+from kane.mechanism.inertia import mass_of
 from kane.mechanism.model import Joint, Mechanism
 
 
@@ -28,10 +29,10 @@ def differences(mechanism: Mechanism) -> tuple[str, ...]:
             f"armature: rotor inertia of {_names(rotors)} is part of M here; the others do not read it from URDF "
             "(model.armature, dof_armature). Compared without it."
         )
-    fused = total_mass(mechanism) - moving_mass(mechanism)
-    if fused > 0:
+    fused = number_or_text(mass_of(mechanism, "still"), mechanism.parameter_values)
+    if fused:
         lines.append(
-            f"fused root: {fused:.6g} kg are fixed to the root and load no joint here; pinocchio keeps them in its "
+            f"fused root: {fused if isinstance(fused, str) else f'{fused:.6g}'} kg are fixed to the root and load no joint here; pinocchio keeps them in its "
             "universe, MuJoCo fuses them with its world. M and bias are the same."
         )
     if format_ == "urdf" and (turning := [j for j in joints if j.type == "continuous"]):

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from kane.kinematics.coordinates import find_coordinates
 from kane.mechanism import formula as f
-from kane.mechanism.inertia import moving_mass, total_mass
+from kane.mechanism.inertia import mass_of
 from kane.mechanism.joints import joint_type
 from kane.mechanism.model import Joint, Limits, Mechanism
 
@@ -86,10 +86,8 @@ def overview(mechanism: Mechanism) -> Overview:
 
 
 def _masses(mechanism: Mechanism) -> list[tuple[str, str]]:
-    try:
-        return [("Mass", f"{total_mass(mechanism):.6g} kg, of it moving {moving_mass(mechanism):.6g} kg")]
-    except KeyError:
-        return []  # known only at run time
+    total, moving = (_number(mass_of(mechanism, of), mechanism.parameter_values) for of in ("all", "moving"))
+    return [("Mass", f"{total} kg, of it moving {moving} kg")]
 
 
 def _listed(names: tuple[str, ...] | list[str]) -> str:
@@ -134,7 +132,5 @@ def _limits(limits: Limits) -> str:
 
 
 def _number(value: f.Scalar, values: dict[str, float]) -> str:
-    try:
-        return f"{f.number(value, values):.6g}"
-    except KeyError:
-        return f.scalar_text(value)
+    found = f.number_or_text(value, values)
+    return found if isinstance(found, str) else f"{found:.6g}"
