@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from cyclopts import Parameter
 from rich.table import Table
@@ -97,7 +97,7 @@ def counts(
 @app.command
 def code(
     robot: RobotName, *, target: str = "c", task: tuple[str, ...] = DEFAULT_TASKS, out: Path = Path(),
-    precision: Literal["double", "float"] = "double", loading: Loading = DEFAULTS,
+    precision: Literal["double", "float"] = "double", effort: str = "low", loading: Loading = DEFAULTS,
 ) -> int:  # fmt: skip
     """Write the tasks in a target language: C, NumPy, JAX, CasADi, Julia, MATLAB, Rust, LaTeX, MathML or text.
 
@@ -106,9 +106,12 @@ def code(
         task: Tasks to write, one each; a task of a frame is written task:frame, such as jacobian:tool.
         out: Folder for the files.
         precision: Of the numbers in the code.
+        effort: Of the search for few operations: low takes a second, normal half a minute, high minutes.
     """
-    model = loading.load(robot)
-    files = work.write(work.code_files(model, derive(model), task, target, precision), out)
+    with progress_line(loading.json) as progress:
+        model = loading.load(robot)
+        progress("searching" if effort != "low" else "deriving")
+        files = work.write(work.code_files(model, derive(model, effort=cast(Any, effort)), task, target, precision), out)
     result = {**header(model, "code"), "files": files}
 
     def show(result: dict[str, Any]) -> None:
