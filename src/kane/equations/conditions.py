@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kane.equations.projection import Equations
 from kane.errors import InputError
@@ -88,6 +88,22 @@ class Embedded:
     residual: tuple[Ref, ...]
     redundant: tuple[str, ...]
 
+    def embedded(self, refs: Sequence[Ref]) -> list[Ref]:
+        """Expressions in all speeds and their rates, in the independent ones."""
+        s = self.equations.points.symbols
+        whole = {**dict(zip(s.u, self.speeds, strict=True)), **dict(zip(s.udot, self.rates, strict=True))}
+        return substitute(self.equations.graph, refs, {a: b for a, b in whole.items() if a != b})
+
+    def combined(self, forces: Sequence[Ref]) -> tuple[Ref, ...]:
+        """F~_r = F_r + sum A_sr F_s of the independent speeds (p), of forces (n) on all speeds."""
+        g, p = self.equations.graph, len(self.independent)
+        total = self.embedded(forces)
+        kept = self.embedded([x for row in self.matrix for x in row])
+        return tuple(
+            g.add(total[r], g.sum(g.mul(kept[i * p + k], total[d]) for i, d in enumerate(self.dependent)))
+            for k, r in enumerate(self.independent)
+        )
+
 
 def embed(e: Equations, dependent: Sequence[str] = ()) -> Embedded:
     """Eliminate dependent speeds: those named, or those that the elimination finds simplest.
@@ -127,17 +143,9 @@ def embed(e: Equations, dependent: Sequence[str] = ()) -> Embedded:
     speeds = tuple(u.get(x, x) for x in s.u)
     free_rates = {s.udot[k]: pt.time_derivative(e.points, [u[s.u[k]]])[0] for k in chosen}
     rates = substitute(g, [free_rates.get(a, a) for a in s.udot], u)
-    whole = {**u, **dict(zip(s.udot, rates, strict=True))}
-    total = substitute(g, e.residual, whole)
-    kept = substitute(g, [x for row in matrix for x in row], u)
-    p = len(independent)
-    residual = tuple(
-        g.add(total[r], g.sum(g.mul(kept[i * p + k], total[d]) for i, d in enumerate(chosen)))
-        for k, r in enumerate(independent)
-    )
-    return Embedded(
-        e, independent, chosen, matrix, speeds, tuple(rates), residual, tuple(conditions.names[i] for i in left)
-    )
+    redundant = tuple(conditions.names[i] for i in left)
+    made = Embedded(e, independent, chosen, matrix, speeds, tuple(rates), (), redundant)
+    return replace(made, residual=made.combined(e.residual))
 
 
 def _check_left(conditions: Conditions, rows: list[list[Ref]], left: list[int], n: int, named: bool) -> None:

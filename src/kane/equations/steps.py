@@ -7,84 +7,32 @@ of each load.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from kane.equations.activity import activities
 from kane.equations.applied import Applied, Push
+from kane.equations.conditions import Embedded
+from kane.equations.held import Held, hold
 from kane.equations.projection import Equations, inertia_torque, project
-from kane.equations.terms import Terms, TooLongError, text_factors
-from kane.errors import UnknownNameError
+from kane.equations.step_check import Comparison as Comparison
+from kane.equations.step_check import check_steps as check_steps
+from kane.equations.step_conditions import condition_rows, kane_step
+from kane.equations.step_tables import Step, Steps, Value, sum_text, vector_text
+from kane.equations.step_tables import expression as expression
+from kane.equations.step_tables import terms_of as terms_of
+from kane.equations.terms import Terms
 from kane.graph.arena import Ref
-from kane.graph.derivative import forward
 from kane.kinematics import points as pt
 from kane.kinematics import vectors as v
 from kane.kinematics.points import Mixed, Points
 from kane.kinematics.walk import PlacedBody
 from kane.mechanism import formula as f
-from kane.mechanism.basis import FrameVector, label
 from kane.mechanism.loads import ForcePair
-from kane.mechanism.model import Axis, Joint, Translate
-
-AXES: tuple[Axis, Axis, Axis] = (0, 1, 2)
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step: a table of texts under headers, and values by name.
-
-    A value is a reference, a vector (components by axes), or a list of those.
-    """
-
-    number: int
-    title: str
-    headers: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    values: dict[str, Ref | Mixed | list[Mixed]]
-
-    def __str__(self) -> str:
-        widths = [max(len(row[k]) for row in (self.headers, *self.rows)) for k in range(len(self.headers))]
-        lines = [
-            "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
-            for row in (self.headers, *self.rows)
-        ]
-        return "\n".join([f"{self.number}. {self.title}", *(f"   {line}" for line in lines)])
-
-
-@dataclass(frozen=True, slots=True)
-class Steps:
-    """The steps of Kane's method for one mechanism; str() prints all tables."""
-
-    equations: Equations
-    preliminaries: Step
-    speeds: Step
-    velocities: Step
-    partial_velocities: Step
-    accelerations: Step
-    inertia_forces: Step
-    active_forces: Step
-    kane: Step
-    activity: Step
-
-    def __iter__(self) -> Iterator[Step]:
-        return iter((self.preliminaries, self.speeds, self.velocities, self.partial_velocities, self.accelerations,
-                     self.inertia_forces, self.active_forces, self.kane, self.activity))  # fmt: skip
-
-    def __str__(self) -> str:
-        return "\n\n".join(str(step) for step in self)
-
-    def value(self, name: str) -> Ref | Mixed | list[Mixed]:
-        """The value of an entry by its printed name: "v_P1", "w_B", "a_P2", "F*_1", "F_2", "equation_1"."""
-        for step in self:
-            if name in step.values:
-                return step.values[name]
-        known = ", ".join(key for step in self for key in step.values)
-        raise UnknownNameError(f"There is no entry {name!r}; there are: {known}.", name=name)
+from kane.mechanism.model import Joint, Translate
 
 
 def work_out(
-    e: Equations,
+    e: Equations | Embedded,
     frames: Sequence[str] | None = None,
     points: Sequence[str] | None = None,
     materials: Mapping[str, tuple[str, str]] | None = None,
@@ -94,7 +42,13 @@ def work_out(
 
     materials: printed name -> (point, body) for material points of bodies at places given by points; by default those
     on which force pairs act.  abbreviations: name -> formula, printed by its name wherever it occurs as a whole.
+
+    Constraints stand in step 2.  Step 8 is in the independent speeds where dependent ones follow everywhere,
+    and for conditions.embed(equations, dependent) in place of equations; otherwise it has multipliers.  Raises
+    InputError for constraints that contradict each other.
     """
+    chosen, e = (e, e.equations) if isinstance(e, Embedded) else (None, e)
+    held = hold(e, chosen)
     p = e.points
     frames = _frames(p) if frames is None else tuple(frames)
     places = _points(p) if points is None else {n: p.station(n) for n in points}
@@ -114,45 +68,20 @@ def work_out(
     )
     headers = ("", *(f"{n}_r" for n in partial))
     body_forces = {b.link: project(p, inertial_push(e, b)) for b in p.bodies}
+    parts = [*e.contributions.values(), *body_forces.values()]
     return Steps(
         e,
         _preliminaries(e, t),
-        _speeds(e, t),
+        _speeds(e, held, t),
         Step(3, "Velocities and angular velocities", ("", ""), _vectors(p, t, motion), dict(motion)),
         Step(4, "Partial velocities and partial angular velocities", headers, table, dict(partial)),
         Step(5, "Accelerations and angular accelerations", ("", ""), _vectors(p, t, alpha | acc), dict(alpha | acc)),
         _forces(6, "Generalized inertia forces", "F*", e.inertia, body_forces, t),
         _forces(7, "Generalized active forces", "F", e.active, e.contributions, t),
-        _kane(e, t),
+        kane_step(e, held, parts, t),
         _activity(e, t),
+        held,
     )
-
-
-def terms_of(e: Equations, abbreviations: Mapping[str, str] | None = None) -> Terms:
-    """The printer of an equations' expressions: rates of speeds, then speeds, come first."""
-    s = e.points.symbols
-    short = {name: expression(e, text) for name, text in (abbreviations or {}).items()}
-    return Terms(e.graph, (*s.names_udot, *s.names_u), {ref >> 1: (name, ref & 1) for name, ref in short.items()})
-
-
-def vector_text(p: Points, t: Terms, vector: Mapping[int, v.Vec]) -> str:
-    """A vector in named bases: L*u1 a2 + L*(u1 + u2) b2."""
-    parts = []
-    coefficients = {c for part in vector.values() for c in part if c > 1}
-    names = [label(p.axes[k].name, a) for k, part in vector.items() for a in (0, 1, 2) if part[a] > 1]
-    if len(names) > 1 and len(coefficients) == 1 and 2 not in coefficients:
-        text = t.text(coefficients.pop())
-        return f"{text} ({' + '.join(names)})" if len(text_factors(text)) == 1 else f"({text}) ({' + '.join(names)})"
-    for k, components in vector.items():
-        for axis, c in zip((0, 1, 2), components, strict=True):
-            if c > 1:
-                text = t.text(c)
-                name = label(p.axes[k].name, axis)
-                plain = len(text_factors(text)) == 1
-                parts.append(
-                    {"1": name, "-1": f"-{name}"}.get(text, f"{text} {name}" if plain else f"({text}) {name}")
-                )
-    return " + ".join(parts).replace("+ -", "- ") or "0"
 
 
 def _one(p: Points, axes: int, components: v.Vec) -> Mixed:
@@ -223,19 +152,25 @@ def _preliminaries(e: Equations, t: Terms) -> Step:
     )
 
 
-def _speeds(e: Equations, t: Terms) -> Step:
+def _speeds(e: Equations, held: Held | None, t: Terms) -> Step:
     s, m = e.points.symbols, e.points.mechanism
-    rows = [(f"{d.name} = {f.scalar_text(d.definition)}",) for d in m.speeds]
+    rows: list[tuple[str, ...]] = [(f"{d.name} = {f.scalar_text(d.definition)}",) for d in m.speeds]
     rows += [(f"{name}_dot = {t.text(rate)}",) for name, rate in s.rates.items()]
-    values: dict[str, Ref | Mixed | list[Mixed]] = {f"{name}_dot": rate for name, rate in s.rates.items()}
-    return Step(2, "Generalized coordinates and speeds", ("definition and kinematic equations",), tuple(rows), values)
+    values: dict[str, Value] = {f"{name}_dot": rate for name, rate in s.rates.items()}
+    if held is None:
+        headers: tuple[str, ...] = ("definition and kinematic equations",)
+        return Step(2, "Generalized coordinates and speeds", headers, tuple(rows), values)
+    found, more = condition_rows(e, held, t)
+    headers = ("", "definitions, kinematic equations, constraints")
+    shown = (*(("", *row) for row in rows), *found)
+    return Step(2, "Generalized coordinates and speeds, constraints", headers, shown, more | values)
 
 
 def _forces(
     number: int, title: str, symbol: str, total: Sequence[Ref], parts: Mapping[str, Sequence[Ref]], t: Terms
 ) -> Step:
-    values: dict[str, Ref | Mixed | list[Mixed]] = {f"{symbol}_{r + 1}": x for r, x in enumerate(total)}
-    rows = [(f"{symbol}_{r + 1} =", "", _sum_text(t, x, [p[r] for p in parts.values()])) for r, x in enumerate(total)]
+    values: dict[str, Value] = {f"{symbol}_{r + 1}": x for r, x in enumerate(total)}
+    rows = [(f"{symbol}_{r + 1} =", "", sum_text(t, x, [p[r] for p in parts.values()])) for r, x in enumerate(total)]
     for n, forces in parts.items():
         for r, x in enumerate(forces):
             if x > 1 and len(parts) > 1:
@@ -244,150 +179,9 @@ def _forces(
     return Step(number, title, ("", "", ""), tuple(rows), values)
 
 
-def _sum_text(t: Terms, total: Ref, parts: Sequence[Ref]) -> str:
-    """A total as one formula, or as the sum of its parts' formulas where that is shorter."""
-    whole = t.text(total)
-    parts = [x for x in parts if x > 1]
-    if len(parts) < 2 or t.graph.sub(t.graph.sum(parts), total) > 1:
-        return whole
-    apart = " + ".join(t.text(x) for x in parts).replace("+ -", "- ")
-    return apart if len(apart) < len(whole) else whole
-
-
-def _kane(e: Equations, t: Terms) -> Step:
-    inertia = [project(e.points, inertial_push(e, b)) for b in e.points.bodies]
-    parts = [*e.contributions.values(), *inertia]
-    rows = tuple((f"{_sum_text(t, x, [p[r] for p in parts])} = 0",) for r, x in enumerate(e.residual))
-    return Step(
-        8, "Kane's equations F_r + F*_r = 0", ("",), rows, {f"equation_{r + 1}": x for r, x in enumerate(e.residual)}
-    )
-
-
 def _activity(e: Equations, t: Terms) -> Step:
     powers = activities(e)
     rows = tuple((name, t.text(x) if x > 1 else "0: does no work") for name, x in powers.items())
     return Step(
         9, "Activity of each load", ("load", "power"), rows, {f"activity of {n}": x for n, x in powers.items()}
     )
-
-
-# comparing with a hand derivation
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """A hand-derived entry against ours: `missing` terms are ours only, `extra` theirs only; both empty when equal."""
-
-    name: str
-    equal: bool
-    missing: tuple[str, ...] = ()
-    extra: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        if self.equal:
-            return f"{self.name}: right."
-        parts = [f"missing {', '.join(self.missing)}"] if self.missing else []
-        parts += [f"wrong {', '.join(self.extra)}"] if self.extra else []
-        return f"{self.name}: {'; '.join(parts) or 'different'}."
-
-
-def check_steps(steps: Steps, entries: Mapping[str, str | FrameVector]) -> tuple[Comparison, ...]:
-    """Compare hand-derived entries with ours, term by term.
-
-    entries: name of an entry ("v_P2", "v_P2_1" for a partial velocity, "F*_1", "equation_2") -> text such as "L*u1*a2
-    + L*(u1 + u2)*b2" or "-m*L**2*(...)"; rates of speeds are written u1' or u1_dot.
-    """
-    return tuple(_compare(steps, name, text) for name, text in entries.items())
-
-
-def _compare(steps: Steps, name: str, text: str | FrameVector) -> Comparison:
-    e = steps.equations
-    g, p, t = e.graph, e.points, terms_of(e)
-    ours = _entry(steps, name)
-    if not isinstance(ours, dict):
-        theirs = expression(e, str(text))
-        return _difference(name, t, {"": ours}, {"": theirs})
-    if isinstance(text, FrameVector):
-        vector = e.measures.vector(text)
-    else:
-        vector = _vector(e, text)
-    ours_in = {label(p.axes[k].name, a): part[a] for k, part in ours.items() for a in (0, 1, 2)}
-    theirs_in = {label(p.axes[k].name, a): part[a] for k, part in vector.items() for a in (0, 1, 2)}
-    same = all(x < 2 for x in pt.gather(p, pt.mixed_add(p, ours, pt.mixed_neg(vector)), 0))
-    result = _difference(name, t, ours_in, theirs_in)
-    return Comparison(name, True) if same else result if not result.equal else Comparison(name, g.zero == 1)
-
-
-def _entry(steps: Steps, name: str) -> Ref | Mixed:
-    partials = steps.partial_velocities.values
-    known = {key: value for step in steps if step is not steps.partial_velocities for key, value in step.values.items()}
-    known = steps.velocities.values | known  # a point P_1 has the velocity v_P_1, a point P only a partial one
-    for key, table in partials.items():
-        assert isinstance(table, list)
-        for k, value in enumerate(table):
-            known.setdefault(f"{key}_{k + 1}", value)
-    if name not in known:
-        raise UnknownNameError(f"There is no entry {name!r}; there are: {', '.join(known)}.", name=name)
-    found = known[name]
-    assert not isinstance(found, list)
-    return found
-
-
-def _difference(name: str, t: Terms, ours: Mapping[str, Ref], theirs: Mapping[str, Ref]) -> Comparison:
-    g = t.graph
-    missing: list[str] = []
-    extra: list[str] = []
-    for axis in dict.fromkeys([*ours, *theirs]):
-        a, b = ours.get(axis, 0), theirs.get(axis, 0)
-        if g.sub(a, b) < 2:
-            continue
-        suffix = f" {axis}" if axis else ""
-        try:
-            left, right = t.expand(a), t.expand(b)
-        except TooLongError:
-            missing.append(t.text(g.sub(a, b)) + suffix)
-            continue
-        missing += [t._term(m, c) + suffix for m, c in left.items() if right.get(m) != c]
-        extra += [t._term(m, c) + suffix for m, c in right.items() if left.get(m) != c]
-    return Comparison(name, not missing and not extra, tuple(missing), tuple(extra))
-
-
-def expression(e: Equations, text: str, bases: Mapping[str, Ref] | None = None) -> Ref:
-    """The reference of a formula written as text.
-
-    Names of the mechanism; u1' or u1_dot for rates of speeds (q1_ddot where q1_dot is the speed).
-    """
-    s, c = e.points.symbols, e.points.coordinates
-    second = {n: f"{n}_ddot" if n in c.names else f"{n}_dot" for n in c.speeds}
-    rates = {second[n]: a for n, a in zip(c.speeds, s.udot, strict=True)}
-    rates |= dict(zip((*s.names_u, *s.names_udot), (*s.u, *s.udot), strict=True))  # as they are printed
-
-    def name(n: str) -> Ref:
-        if bases and n in bases:
-            return bases[n]
-        return rates[n] if n in rates else e.measures.scalar(f.name(n))
-
-    return f.build(f.parse(re.sub(r"(\w)'", r"\1_dot", text)), e.graph, name)
-
-
-def _vector(e: Equations, text: str) -> Mixed:
-    """A vector written as a formula linear in basis vectors."""
-    p, g = e.points, e.graph
-    bases: dict[str, Ref] = {}
-    where: dict[str, tuple[int, Axis]] = {}
-    scalars = {*p.symbols.by_name, *p.coordinates.speeds, *(q.name for q in p.mechanism.parameters)}
-    for n in p.place:
-        for axis in AXES:
-            key = label(n, axis)
-            if key in scalars:
-                continue
-            if re.search(rf"\b{re.escape(key)}\b", text) and key not in bases:
-                bases[key] = g.symbol(f"basis vector {key}")
-                where[key] = (p.axes_of(n), axis)
-    ref = expression(e, text, bases)
-    total: Mixed = {}
-    for key, symbol in bases.items():
-        (c,) = forward(g, [ref], {symbol: g.one})
-        k, axis = where[key]
-        total = pt.mixed_add(p, total, {k: v.scale(g, c, v.unit(axis))})
-    return total

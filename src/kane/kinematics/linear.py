@@ -26,12 +26,12 @@ class NotLinearError(InputError):
 
 
 def reduce_rows(
-    g: Graph, a: Sequence[Sequence[Ref]], columns: Sequence[int]
+    g: Graph, a: Sequence[Sequence[Ref]], columns: Sequence[int], highest: int = STATE
 ) -> tuple[Rows, list[tuple[int, int]], list[int]]:
     """Row-reduce `a` on the candidate columns: (rows, pivots (row, column), rows left without a pivot).
 
     After it each pivot column is a unit vector.  Pivots are numbers where there are some, then constants, then the
-    earliest expression, so that as few divisions by the state as possible are made.
+    earliest expression, so that as few divisions by the state as possible are made; none is above the level `highest`.
     """
     width = len(a[0]) if a else 0
     sparse = [{j: x for j, x in enumerate(row) if x > 1} for row in a]
@@ -43,7 +43,7 @@ def reduce_rows(
             ((g.level_of(x), len(sparse[i]), i, rank[j], j) for i in left for j, x in sparse[i].items() if j in rank),
             default=None,
         )
-        if found is None:
+        if found is None or found[0] > highest:
             break
         _, _, i, _, j = found
         left.remove(i)
