@@ -31,8 +31,9 @@ def differences(mechanism: Mechanism) -> tuple[str, ...]:
         )
     fused = number_or_text(mass_of(mechanism, "still"), mechanism.parameter_values)
     if fused:
+        mass = fused if isinstance(fused, str) else f"{fused:.6g}"
         lines.append(
-            f"fused root: {fused if isinstance(fused, str) else f'{fused:.6g}'} kg are fixed to the root and load no joint here; pinocchio keeps them in its "
+            f"fused root: {mass} kg are fixed to the root and load no joint here; pinocchio keeps them in its "
             "universe, MuJoCo fuses them with its world. M and bias are the same."
         )
     if format_ == "urdf" and (turning := [j for j in joints if j.type == "continuous"]):
