@@ -14,7 +14,7 @@ from kane.mechanism.checks import judge
 from kane.robots.generated import ALL_TYPES, tree
 for name in robots.names():
     m = robots.load(name)
-    print(repr(m), write_toml(m), write_urdf(edit.lump(m)))
+    print(repr(m.report), write_toml(m), write_urdf(edit.lump(m)))
 m = judge(tree(30, types=ALL_TYPES, seed=1, extras=True), "accept")
 print(edit.with_payload(edit.lump(m), "link3", "mm", ("a", "b", "c")))
 print(read("# standard DH\\njoint,alpha,a,d,theta,mass\\n1,b,c,d,q1,e\\n2,x*y,z,0,q2,w\\n"))

@@ -123,6 +123,11 @@ class Abbreviated:
 
     result: ab.Abbreviated
 
+    def __repr__(self) -> str:
+        worst = max((c.share for c in self.certificate), default=0.0)
+        sizes = f"{len(self.dropped)} terms dropped, torque errors of at most {worst:.2%} of their references"
+        return f"<Abbreviated model of {self.result.model.mechanism.name}: {sizes}; see certificate, dropped>"
+
     @property
     def model(self) -> Explicit:
         """The terms that are kept."""

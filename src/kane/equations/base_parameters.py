@@ -55,6 +55,9 @@ class BaseParameters:
     approximate: bool
     weak: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<BaseParameters: {self.count} of {len(self.full)} parameters; see formulas, values, array()>"
+
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the base parameters: each after the parameter whose column is kept."""

@@ -33,6 +33,7 @@ from kane.graph.program import Program
 from kane.kinematics.coordinates import Coordinates
 from kane.mechanism.given import real_array
 from kane.mechanism.inertia import inertia_fault
+from kane.mechanism.wording import counted
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 Evaluator = Callable[[Program, Mapping[str, Any]], Mapping[str, Array]]
@@ -76,6 +77,10 @@ class Constrained:
     positions: Program
     values: Mapping[str, float]
     evaluator: Evaluator
+
+    def __repr__(self) -> str:
+        sizes = counted(((len(self.equations.active), "speed"), (len(self.condition_names), "condition")))
+        return f"<Constrained {self.equations.points.mechanism.name}: {sizes}; motion: accelerations(q, u, f)>"
 
     @property
     def condition_names(self) -> tuple[str, ...]:

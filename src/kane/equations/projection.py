@@ -27,6 +27,7 @@ from kane.kinematics.walk import PlacedBody
 from kane.mechanism import loads as ld
 from kane.mechanism.beams import Beam
 from kane.mechanism.model import Mechanism
+from kane.mechanism.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,11 @@ class Equations:
     active: tuple[Ref, ...]
     contributions: dict[str, tuple[Ref, ...]]
     applied: dict[str, Applied]
+
+    def __repr__(self) -> str:
+        sizes = counted(((len(self.active), "equation"), (len(self.contributions), "load")))
+        name = self.points.mechanism.name
+        return f"<Kane's equations of {name}: {sizes}; all steps: kane.equations.steps.work_out(equations)>"
 
     @property
     def graph(self) -> Graph:

@@ -60,6 +60,9 @@ class Excitation:
     margins: dict[str, float]
     evaluations: int
 
+    def __repr__(self) -> str:
+        return f"<Excitation: condition number {self.condition:.4g} of {self.motion!r}; see margins>"
+
 
 @dataclass(frozen=True, slots=True)
 class _Design:

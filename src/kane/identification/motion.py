@@ -15,6 +15,7 @@ from kane.identification.asked import check_model, is_real
 from kane.identification.checks import limits_of
 from kane.identification.drawing import drawing
 from kane.identification.torque_model import TorqueModel
+from kane.mechanism.wording import counted
 
 Array = np.ndarray[Any, np.dtype[Any]]
 ROWS = 10_000_000  # of a CSV file
@@ -114,6 +115,10 @@ class FourierMotion:
     centre: Array
     sine: Array
     cosine: Array
+
+    def __repr__(self) -> str:
+        sizes = counted(((len(self.joints), "joint"), (self.sine.shape[1], "harmonic")))
+        return f"<FourierMotion: {sizes}, period {self.period:g} s>"
 
     def __call__(self, t: Any) -> tuple[Array, Array, Array]:
         """q, qd, qdd (m, n) at times t (m,)."""

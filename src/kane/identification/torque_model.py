@@ -17,6 +17,7 @@ from kane.mechanism.formula import number
 from kane.mechanism.given import mechanism_of, real_array
 from kane.mechanism.joints import joint_type
 from kane.mechanism.model import Joint, Mechanism
+from kane.mechanism.wording import counted
 from kane.native import compile_program
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -54,6 +55,11 @@ class TorqueModel:
     width: float
     rotors: Rotors
     compiled: Callable[..., Any] = field(repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        sizes = counted(((len(self.speeds), "torque"), (self.base.count, "base parameter"),
+                         (len(self.friction), "friction parameter")))  # fmt: skip
+        return f"<TorqueModel of {self.mechanism.name}: {sizes}; see names>"
 
     @property
     def names(self) -> tuple[str, ...]:

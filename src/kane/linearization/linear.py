@@ -18,6 +18,7 @@ from kane.errors import InputError, UnknownNameError
 from kane.graph.evaluate import evaluate
 from kane.kinematics.coordinates import Coordinates
 from kane.linearization.operating import Jacobians, OperatingPoint, Source, find_point, jacobians
+from kane.mechanism.wording import counted, listed
 
 ComplexArray = np.ndarray[Any, np.dtype[np.complex128]]
 
@@ -38,6 +39,10 @@ class LinearSystem:
     outputs: tuple[str, ...]
     offset: Array
     point: OperatingPoint
+
+    def __repr__(self) -> str:
+        sizes = counted(((len(self.states), "state"), (len(self.inputs), "input"), (len(self.outputs), "output")))
+        return f"<LinearSystem: {sizes}; states {listed(self.states)}; see A, B, C, D, eigenvalues, modes, point>"
 
     @property
     def eigenvalues(self) -> ComplexArray:

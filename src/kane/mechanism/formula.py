@@ -75,6 +75,9 @@ class Formula:
     def __str__(self) -> str:
         return _text(self, 0)
 
+    def __repr__(self) -> str:
+        return f"parse({str(self)!r})"
+
     def names(self) -> frozenset[str]:
         """The symbols in it."""
         if self.op == "name":

@@ -16,10 +16,12 @@ from typing import Literal, TypeVar
 from kane.errors import UnknownNameError
 from kane.mechanism.formula import ZERO as NOTHING
 from kane.mechanism.formula import Scalar
+from kane.mechanism.wording import counted
 
 T = TypeVar("T", "Link", "Joint")
 Vector = tuple[Scalar, Scalar, Scalar]
 Axis = Literal[0, 1, 2]
+_PARTS = ("link", "joint", "frame", "parameter", "load", "constraint", "speed")
 ZERO: Vector = (NOTHING, NOTHING, NOTHING)
 
 
@@ -258,6 +260,10 @@ class Mechanism:
     speeds: tuple[SpeedDefinition, ...] = ()
     coordinates: tuple[str, ...] = ()
     report: ImportReport = field(default=ImportReport(), compare=False)
+
+    def __repr__(self) -> str:
+        parts = counted((len(getattr(self, f"{noun}s")), noun) for noun in _PARTS)
+        return f"<Mechanism {self.name}: {parts}; all of it: kane.formats.write_toml(mechanism)>"
 
     def link(self, name: str) -> Link:
         """The link of this name; UnknownNameError lists the names."""

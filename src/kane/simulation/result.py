@@ -10,6 +10,7 @@ import numpy as np
 
 from kane.errors import InputError, UnknownNameError
 from kane.mechanism.given import checked_name, shown
+from kane.mechanism.wording import listed
 from kane.simulation.algebra import call, constrained_code
 from kane.simulation.dense import DenseOutput
 from kane.simulation.events import Happened
@@ -43,6 +44,11 @@ class SimulationResult:
     method: str = ""
     rejected: int = 0
     error: BaseException | None = None
+
+    def __repr__(self) -> str:
+        span = f"{self.t[0]:g} to {self.t[-1]:g} s in {len(self.t)} points" if len(self.t) else "no points"
+        rows = f"rows {listed(self.names)}"
+        return f"<Simulation of {self.model.mechanism.name}: {span}, {rows}; {self.message}; see summary()>"
 
     @property
     def success(self) -> bool:
