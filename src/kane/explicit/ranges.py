@@ -39,6 +39,26 @@ class Ranges:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Positions:
+    """q between lower and upper (rad, m), both (n); infinite where a slide has no range."""
+
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+
+
+def positions(model: ExplicitModel, whole_turns: bool = False) -> Positions:
+    """The limits of the description; without limits angles take the whole turn, and slides have no range.
+
+    whole_turns: angles take the whole turn in any case.
+    """
+    ends = [(-np.pi, np.pi) if turn else (-np.inf, np.inf) for turn in model.turns]
+    for i, x in enumerate(_limits(model)):
+        if x.lower is not None and x.upper is not None and not (model.turns[i] and whole_turns):
+            ends[i] = x.lower, x.upper
+    return Positions(tuple(a for a, _ in ends), tuple(b for _, b in ends))
+
+
 def default_ranges(
     model: ExplicitModel,
     *,

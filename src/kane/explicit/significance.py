@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -12,7 +13,7 @@ from kane.explicit.bounds import Factor
 from kane.explicit.evaluate import Array, constant_values
 from kane.explicit.lumping import Expression, Term
 from kane.explicit.model import ExplicitModel
-from kane.explicit.ranges import Ranges
+from kane.explicit.ranges import Positions, Ranges, positions
 
 Matrix = Literal["A", "B", "C", "g"]
 
@@ -34,13 +35,21 @@ class Significance:
     constant_share: float
 
 
-def significance(model: ExplicitModel, ranges: Ranges | None = None, lower: bool = False) -> tuple[Significance, ...]:
-    """The largest share of each term of each element over the joint ranges (default: the whole turn)."""
+def significance(
+    model: ExplicitModel, ranges: Ranges | Positions | None = None, lower: bool = False
+) -> tuple[Significance, ...]:
+    """The largest share of each term of each element over the joint ranges.
+
+    Default: the whole turn; of slides the limits of the description.  A term with a slide that has no range becomes
+    infinite, and next to it those that do not are nothing.
+    """
+    ranges = ranges or positions(model, whole_turns=True)
     constants = constant_values(model)
     largest = _largest_constants(model, constants)
     result = []
     for matrix, row, column, expression in elements(model, lower):
-        sizes = [abs(float(t.ratio) * constants[t.constant]) * greatest(t.factors, ranges) for t in expression]
+        weights = [abs(float(t.ratio) * float(constants[t.constant])) for t in expression]
+        sizes = [w and w * greatest(t.factors, ranges) for w, t in zip(weights, expression, strict=True)]
         top = max(sizes, default=0.0)
         for t, size in zip(expression, sizes, strict=True):
             constant = largest[row] if matrix != "g" else 0.0
@@ -60,7 +69,7 @@ def significance(model: ExplicitModel, ranges: Ranges | None = None, lower: bool
 
 def _share(size: float, whole: float) -> float:
     """size / whole; 1 where slides without a range make both infinite."""
-    return 1.0 if whole == float("inf") else size / whole if whole else 0.0
+    return float(size == whole) if whole == float("inf") else size / whole if whole else 0.0
 
 
 def elements(model: ExplicitModel, lower: bool = False) -> list[tuple[Matrix, int, int, Expression]]:
@@ -83,27 +92,23 @@ def _largest_constants(model: ExplicitModel, constants: Array) -> list[float]:
     return result
 
 
-def greatest(factors: Sequence[Factor], ranges: Ranges | None) -> float:
-    """The greatest absolute value of a product over the ranges, each angle at its own maximum."""
-    result = 1.0
+def greatest(factors: Sequence[Factor], ranges: Ranges | Positions) -> float:
+    """The greatest absolute value of a product over the ranges, each angle at its own maximum; of 0 and infinity 0."""
+    found = []
     for angle, c, s in factors:
         if s < 0:
-            if ranges is None:
-                return float("inf")
             place = angle.index(1)
-            result *= max(abs(ranges.lower[place]), abs(ranges.upper[place])) ** c
+            found.append(max(abs(ranges.lower[place]), abs(ranges.upper[place])) ** c)
         else:
             low, high = _angle_range(angle, ranges)
             inside = [np.arctan2(np.sqrt(s), np.sqrt(c)) + k * np.pi for k in range(-20, 21)]
             inside += [-x for x in inside]
             points = [low, high, *(x for x in inside if low < x < high)]
-            result *= max(abs(np.cos(x)) ** c * abs(np.sin(x)) ** s for x in points)
-    return float(result)
+            found.append(max(abs(np.cos(x)) ** c * abs(np.sin(x)) ** s for x in points))
+    return float(math.prod(found)) if all(found) else 0.0
 
 
-def _angle_range(angle: Sequence[int], ranges: Ranges | None) -> tuple[float, float]:
-    if ranges is None:
-        return -np.pi, np.pi
-    ends = [sorted((k * a, k * b)) for k, a, b in zip(angle, ranges.lower, ranges.upper, strict=True)]
+def _angle_range(angle: Sequence[int], ranges: Ranges | Positions) -> tuple[float, float]:
+    ends = [sorted((k * a, k * b)) for k, a, b in zip(angle, ranges.lower, ranges.upper, strict=True) if k]
     low, high = sum(a for a, _ in ends), sum(b for _, b in ends)
     return (-np.pi, np.pi) if high - low >= 2 * np.pi else (low, high)

@@ -13,7 +13,7 @@ from kane.explicit.abbreviate import Abbreviated
 from kane.explicit.lumping import Expression
 from kane.explicit.model import ExplicitModel
 from kane.explicit.program import program
-from kane.explicit.ranges import Ranges
+from kane.explicit.ranges import Positions, Ranges, positions
 from kane.explicit.significance import significance
 from kane.graph.program import OperationCounts
 from kane.kinematics.coordinates import find_coordinates
@@ -54,7 +54,7 @@ def no_explicit(why: str) -> Explicit:
 def explicit(
     model: ExplicitModel,
     levels: Sequence[Abbreviated] = (),
-    ranges: Ranges | None = None,
+    ranges: Ranges | Positions | None = None,
     no_levels: str = "",
     counted: bool = True,
 ) -> Explicit:
@@ -62,8 +62,11 @@ def explicit(
 
     An expression is a list of terms [numerator, denominator, constant, [[angle, power of cos, power of sin], ...]];
     power of sin -1 says that the angle is a slide, raised to the first power given.
+
+    ranges: by default the limits of the description.
     """
     table = _Angles()
+    ranges = ranges or positions(model)
     links = constant_links(model)
     exact = program(model).counts if counted else None
     data = {
@@ -79,7 +82,7 @@ def explicit(
         "names": sorted({a.name for a in model.atoms.atoms if a.formula.op == "name"}),
         "levels": [_exact(model, table, exact), *(_level(level, table) for level in levels)],
         "significance": _shares(model, ranges) if counted else {},
-        "ranges": _limits(model, ranges),
+        "ranges": _limits(ranges),
     }  # fmt: skip
     data["angles"] = [list(angle) for angle in table.angles]
     report = model.christoffel
@@ -145,7 +148,7 @@ def _elements(model: ExplicitModel, table: _Angles) -> Json:
     return [[m, i, j, table.terms(e)] for m, i, j, e in cells if e]
 
 
-def _shares(model: ExplicitModel, ranges: Ranges | None) -> Json:
+def _shares(model: ExplicitModel, ranges: Ranges | Positions) -> Json:
     """By element "A,i,j": for each term its greatest value, as a share of the greatest of the element and as it is."""
     result: dict[str, list[list[float | None]]] = {}
     if model.parameters:
@@ -156,11 +159,10 @@ def _shares(model: ExplicitModel, ranges: Ranges | None) -> Json:
     return result
 
 
-def _limits(model: ExplicitModel, ranges: Ranges | None) -> Json:
-    if ranges is not None:
-        return {"lower": list(ranges.lower), "upper": list(ranges.upper)}
-    reach = [math.pi if turn else 1.0 for turn in model.turns]
-    return {"lower": [-x for x in reach], "upper": reach}
+def _limits(ranges: Ranges | Positions) -> Json:
+    """Ends of the maps; a slide without a range is drawn within 1 m to each side."""
+    ends = {"lower": (ranges.lower, -1.0), "upper": (ranges.upper, 1.0)}
+    return {name: [x if math.isfinite(x) else drawn for x in values] for name, (values, drawn) in ends.items()}
 
 
 def _rounded(x: float) -> float | None:
