@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from kane.api.summary import header
 from kane.cli.common import DEFAULTS, Loading, RobotName, app, finish, out_console, progress_line
 from kane.cli.numbers import Listed, numbers
 from kane.errors import ShapeError, UnsupportedError
+from kane.kinematics.plain_speeds import speeds_as_rates
 
 
 @app.command
@@ -31,6 +33,12 @@ def linearize(
 
     with progress_line(loading.json) as progress:
         model = loading.numeric(robot, "a linear model")
+        if model.mechanism.constraints:
+            raise UnsupportedError(
+                f"{model.name} has constraints, which this command leaves out.", name=model.name,
+                remedy="Use kane.linearize, whose states fulfil them.",
+            )  # fmt: skip
+        model = replace(model, mechanism=speeds_as_rates(model.mechanism))
         names, n = model.coordinate_names, len(model.coordinate_names)
         if names != model.speed_names:
             raise UnsupportedError(
@@ -53,6 +61,8 @@ def linearize(
     }  # fmt: skip
 
     def show(result: dict[str, Any]) -> None:
+        for note in result["notes"]:
+            out_console.print(note, highlight=False, markup=False, soft_wrap=True)
         for table in tables(states, [*states, *result["inputs"]], np.hstack([A, B]), out_console.width):
             out_console.print(table)
         tiny = 1e-13 * max(abs(values), default=0.0)  # rounding, shown as 0

@@ -16,12 +16,17 @@ from kane.explicit.algebra import Atoms, Coefficient, add, linear_form
 from kane.explicit.bodies import Body, free_name, node_body, symmetric
 from kane.explicit.moves import Fixed, fixed_moves
 from kane.kinematics.coordinates import Coordinates, find_coordinates
+from kane.kinematics.plain_speeds import speeds_as_rates
 from kane.kinematics.tree import ROOT, Node, build_tree
 from kane.mechanism import formula as f
-from kane.mechanism.formula import Formula, Scalar
+from kane.mechanism.formula import Formula, Scalar, scalar_text
 from kane.mechanism.model import Joint, Mechanism, Placement, Translate, Turn
 
-_REMEDY = "Use 'kane derive' (kane.derive): its recursive equations serve every joint type and closed loops."
+_REMEDY = "Use 'kane derive' (kane.derive): its recursive equations serve every joint type."
+_CONSTRAINED = (
+    "Kane's steps (kane.equations.steps.work_out) have the constraints and 'kane simulate' moves with them; "
+    "'kane derive' is of the tree without them."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +60,11 @@ def read_arm(mechanism: Mechanism, atoms: Atoms, free: Sequence[str]) -> Arm:
     Raises UnsupportedError naming the joint for floating and spherical joints, screws, closed loops, prescribed
     motion and followers whose ratio breaks the period.
     """
+    notes = [f"{s.name} is written as {scalar_text(s.definition)}" for s in mechanism.speeds]
+    mechanism = speeds_as_rates(mechanism)
     _refuse_beyond_trees(mechanism)
     coordinates = find_coordinates(mechanism)
     tree = build_tree(mechanism, coordinates)
-    notes: list[str] = []
     steps: list[Step] = []
     last: dict[int, int] = {ROOT: ROOT}  # node -> its last step
     for index, node in enumerate(tree.nodes):
@@ -81,8 +87,8 @@ def _refuse_beyond_trees(mechanism: Mechanism) -> None:
         first = mechanism.constraints[0]
         name = getattr(first, "name", type(first).__name__)
         raise UnsupportedError(
-            f"{mechanism.name} has a constraint ({name}): an explicit model needs a tree, a closed loop has none.",
-            name=str(name), remedy=_REMEDY,
+            f"{mechanism.name} has a constraint ({name}): the explicit model is of a tree without constraints.",
+            name=str(name), remedy=_CONSTRAINED,
         )  # fmt: skip
     if mechanism.speeds:
         raise UnsupportedError(

@@ -14,7 +14,8 @@ from kane.graph.arena import Graph, Ref
 from kane.kinematics.coordinates import Coordinates, Symbols, make_symbols, symbol_name, with_specified
 from kane.kinematics.linear import NotLinearError, SingularError, affine, solve
 from kane.kinematics.motion import substitute
-from kane.mechanism.formula import Formula, Scalar
+from kane.kinematics.plain_speeds import rate_places
+from kane.mechanism.formula import Scalar
 from kane.mechanism.model import Mechanism
 
 Resolver = Callable[[Symbols, Scalar], Ref]
@@ -26,7 +27,7 @@ def define_speeds(graph: Graph, mechanism: Mechanism, coordinates: Coordinates, 
     resolver: (symbols, scalar) -> the reference of a definition.  Raises InputError when the definitions are not linear
     in the rates, are too few or too many, or cannot be inverted.
     """
-    plain = _plain(mechanism, coordinates.natural) if coordinates.natural == coordinates.names else None
+    plain = rate_places(mechanism, coordinates)
     if plain is not None:
         return _plain_symbols(graph, coordinates, plain, coordinates.natural)
     own = replace(coordinates, speeds=coordinates.natural)
@@ -74,14 +75,6 @@ def define_speeds(graph: Graph, mechanism: Mechanism, coordinates: Coordinates, 
         tuple(f"{n}'" for n in names),
         dict(zip(own.speeds, v, strict=True)),
     )
-
-
-def _plain(mechanism: Mechanism, natural: tuple[str, ...]) -> tuple[int, ...] | None:
-    """Where each speed is just one of the rates: its index, in the order of the definitions; else None."""
-    place = {f"{n}_dot": k for k, n in enumerate(natural)}
-    named = [s.definition for s in mechanism.speeds]
-    found = [place.get(str(d.value), -1) if isinstance(d, Formula) and d.op == "name" else -1 for d in named]
-    return tuple(found) if sorted(found) == list(range(len(natural))) else None
 
 
 def _plain_symbols(graph: Graph, c: Coordinates, order: tuple[int, ...], natural: tuple[str, ...]) -> Symbols:

@@ -17,6 +17,7 @@ from kane.explicit.absolute import absolute_form
 from kane.explicit.model import ExplicitModel, explicit_model
 from kane.explicit.ranges import Ranges, assumed_ranges
 from kane.kinematics.coordinates import find_coordinates
+from kane.kinematics.plain_speeds import rate_places, speeds_as_rates
 from kane.linearization.linear import LinearSystem
 from kane.mechanism.model import Mechanism
 from kane.report.page import Live, Page, Section
@@ -27,7 +28,7 @@ from kane.report.sections.left_out import LeftOut, Waiting
 from kane.report.sections.maps import Maps, maps
 from kane.report.sections.meshes import find_meshes
 from kane.report.sections.motion import Motions, motions, recording, torque_split
-from kane.report.sections.numbers import Counts, Verification, counts, verification
+from kane.report.sections.numbers import Counts, Verification, beyond_trees, counts, verification
 from kane.report.sections.overview import overview
 from kane.report.sections.poles import Poles, poles, poles_at_rest
 from kane.report.sections.recursion import recursive_steps
@@ -101,6 +102,13 @@ class _Work:
     why: str = ""
     model: Explicit | None = None
 
+    def in_rates(self) -> tuple[Mechanism, Mapping[str, Derived]]:
+        """The mechanism in the rates of its coordinates, where its speeds are these, with the tasks there are of it."""
+        m = self.mechanism
+        places = rate_places(m, find_coordinates(m))
+        in_order = places is None or places == tuple(range(len(places)))
+        return speeds_as_rates(m), self.derived() if in_order else {}
+
     def derived(self) -> dict[str, Derived]:
         """The tasks that there are; `why` says why another one is not."""
         if self.found is None:
@@ -126,14 +134,17 @@ class _Work:
         return counts(self.mechanism, derived, self.g.methods, model.counts if model is not None else ())
 
     def task_pages(self) -> Section:
-        return task_pages(derived) if (derived := self.derived()) else _left(TaskPages, self.why)
+        if not (derived := self.derived()):
+            return _left(TaskPages, self.why)
+        return task_pages(derived, beyond_trees(self.mechanism))
 
     def code(self) -> Section:
         derived = self.derived()
         self.progress("code")
         if not derived:
             return _left(Code, self.why)
-        return code(self.mechanism.name, derived, self.o.targets, self.g.notes)
+        said = beyond_trees(self.mechanism)
+        return code(self.mechanism.name, derived, self.o.targets, (*self.g.notes, said) if said else self.g.notes)
 
     def scene(self) -> Section:
         self.progress("draw")
@@ -144,20 +155,20 @@ class _Work:
         return _or_why(KaneSteps, lambda: _steps(self.mechanism))
 
     def motion(self) -> Section:
-        derived = self.derived()
+        mechanism, derived = self.in_rates()
         self.progress("torque along a trajectory")
-        return _motions(self.mechanism, derived, self.g)
+        return _motions(mechanism, derived, self.g)
 
     def maps(self) -> Section:
-        derived = self.derived()
+        mechanism, derived = self.in_rates()
         self.progress("maps over the workspace")
-        return _or_why(Maps, lambda: maps(self.mechanism, derived))
+        return _or_why(Maps, lambda: maps(mechanism, derived))
 
     def poles(self) -> Section:
         if self.g.linear is not None:
             return poles(self.g.linear)
         self.progress("poles")
-        return _or_why(Poles, lambda: poles_at_rest(self.mechanism))
+        return _or_why(Poles, lambda: poles_at_rest(speeds_as_rates(self.mechanism)))
 
     def base(self) -> Section:
         self.progress("base parameters")
@@ -237,7 +248,7 @@ def _motions(mechanism: Mechanism, derived: Mapping[str, Derived], g: Given) -> 
 def _steps(mechanism: Mechanism) -> KaneSteps:
     n = len(find_coordinates(mechanism).speeds)
     if n > LARGEST_STEPS:
-        return recursive_steps(mechanism)
+        return recursive_steps(speeds_as_rates(mechanism))
     return kane_steps(work_out(kane_equations(mechanism)))
 
 

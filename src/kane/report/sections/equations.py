@@ -50,6 +50,7 @@ class TaskPages:
 
     tasks: tuple[TaskEquations, ...]
     data: dict[str, Any]
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +74,15 @@ class Code:
     tabs: tuple[Tab, ...]
 
 
-def task_pages(derived: Mapping[str, Derived]) -> TaskPages:
-    """The equations as derived: constants with their numbers, numbered intermediates, results."""
+def task_pages(derived: Mapping[str, Derived], note: str = "") -> TaskPages:
+    """The equations as derived: constants with their numbers, numbered intermediates, results.
+
+    note: what they leave out.
+    """
     tasks = tuple(_task(name, made) for name, made in derived.items())
     late = {task.name: task.late for task in tasks if task.late}
     labels = {label for made in derived.values() for item in made.program.inputs for label in item.labels}
-    return TaskPages(tasks, {"tasks": late, "symbols": sorted(labels)} if late else {})
+    return TaskPages(tasks, {"tasks": late, "symbols": sorted(labels)} if late else {}, note)
 
 
 def _task(name: str, made: Derived) -> TaskEquations:

@@ -95,10 +95,15 @@ def counts(
         rows += [(p.source, p.method, p.mul, p.add, p.total, None, None, False) for p in known]
         largest = max(row[4] for row in rows) or 1
         tasks.append((task, tuple(_count(row, largest) for row in rows)))
+    return Counts(tuple(tasks), beyond_trees(mechanism))
+
+
+def beyond_trees(mechanism: Mechanism) -> str:
+    """What the tasks leave out; empty where that is nothing."""
     parts = (("loads", mechanism.loads), ("constraints", mechanism.constraints))
     beyond = [word for word, there in parts if there]
-    note = f"These tasks are those of the tree of joints: {' and '.join(beyond)} are no part of them."
-    return Counts(tuple(tasks), note if beyond else "")
+    said = f"These tasks are those of the tree of joints: {' and '.join(beyond)} are no part of them."
+    return said if beyond else ""
 
 
 def _count(row: _Row, largest: int) -> Count:

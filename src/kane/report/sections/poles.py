@@ -16,6 +16,7 @@ from kane.kinematics.coordinates import find_coordinates, symbol_name
 from kane.linearization.linear import LinearSystem
 from kane.mechanism import formula as f
 from kane.mechanism.joints import joint_type
+from kane.mechanism.loads import Input, Specified
 from kane.mechanism.model import Mechanism
 from kane.report.sections.motion import coordinate_ranges
 
@@ -86,7 +87,9 @@ def poles_at_rest(mechanism: Mechanism) -> Poles:
     A = np.vstack([np.hstack([np.zeros((n, n)), np.eye(n)]), below])
     order = sorted((complex(x) for x in np.linalg.eigvals(A)), key=lambda x: (-round(x.real, 9), -round(x.imag, 9)))
     rates = tuple(symbol_name("qd", name) for name in c.names)
-    return _shown(order, (*c.names, *rates), "rest in the starting pose, held by constant torques")
+    acting = [str(getattr(x, "name", "")) for x in mechanism.loads if not isinstance(x, (Input, Specified))]
+    left = f", without the loads ({', '.join(acting)})" if acting else ""
+    return _shown(order, (*c.names, *rates), f"rest in the starting pose, held by constant torques{left}")
 
 
 def _pole(x: complex, small: float) -> Pole:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from kane.errors import InputError
 from kane.kinematics.coordinates import Coordinates, find_coordinates, symbol_name
 from kane.mechanism.formula import number
 from kane.mechanism.joints import joint_type
@@ -32,8 +33,14 @@ def recursive_steps(mechanism: Mechanism) -> KaneSteps:
     """The eight steps, body by body.
 
     Raises InputError for what it does not write: parameters given at run time, speeds of the user's choice, joints
-    whose amounts are not linear in one coordinate, spinning rotors.
+    whose amounts are not linear in one coordinate, spinning rotors, loads and constraints.
     """
+    if mechanism.loads or mechanism.constraints:
+        name = str(getattr((*mechanism.constraints, *mechanism.loads)[0], "name", ""))
+        raise InputError(
+            f"With this many speeds the steps are of trees without loads and constraints, and there is {name!r}.",
+            name=name, remedy="kane.equations.steps.work_out(kane.kane_equations(mechanism)) has them.",
+        )  # fmt: skip
     c = find_coordinates(mechanism)
     frames = moving_frames(mechanism, c)
     writer = _Writer(mechanism, c, frames)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from kane.equations.steps import Step, Steps
+from kane.equations.step_tables import Step, Steps
 from kane.equations.terms import Terms
 from kane.kinematics.points import Mixed, Points, position
 
@@ -21,6 +21,16 @@ EXPLAINED = {
     8: "F_r + F*_r = 0.",
     9: "What each load does: its power.",
 }
+CONSTRAINED = " Constraints are written in coordinates and in speeds; dependent speeds follow from them."
+ELIMINATED = (
+    "F̃_r + F̃*_r = 0 of the independent speeds, F̃_r = F_r + Σ A_sr F_s: A_sr is the coefficient of u_r in the dependent "
+    "speed u_s of step 2, and dependent speeds and their rates are put in."
+)
+MULTIPLIERS = (
+    "F_r + F*_r + Σ λ_i A_ir = 0: A_ir is the coefficient of u_r in constraint i, λ_i the force or moment along it. "
+    "They hold together with the constraints, whose rates follow. No speed is eliminated, since each would need a "
+    "division that fails in some configuration."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +66,19 @@ def kane_steps(steps: Steps | None, left_out: str = "") -> KaneSteps:
     p = steps.equations.points
     tables = [_table(step, p) for step in steps]
     shown = tuple(
-        StepTable(step.number, step.title, EXPLAINED[step.number], len(table["rows"]))
+        StepTable(step.number, step.title, _explained(steps, step.number), len(table["rows"]))
         for step, table in zip(steps, tables, strict=True)
     )
-    symbols = sorted({s.name for s in p.graph.symbols.values()})
+    symbols = sorted({s.name for s in p.graph.symbols.values()} | set(p.symbols.names_udot))
     return KaneSteps(shown, {"tables": tables, "symbols": symbols})
+
+
+def _explained(steps: Steps, number: int) -> str:
+    if steps.held is None or number not in (2, 8):
+        return EXPLAINED[number]
+    if number == 2:
+        return EXPLAINED[2] + CONSTRAINED
+    return MULTIPLIERS if steps.held.embedded is None else ELIMINATED
 
 
 def _table(step: Step, p: Points) -> dict[str, Any]:
@@ -82,7 +100,7 @@ def _table(step: Step, p: Points) -> dict[str, Any]:
             for row, b in zip(step.rows, p.bodies, strict=True)
         ]
         return {"headers": list(step.headers), "rows": bodies}
-    table = [[_cell(step, k, x) for k, x in enumerate(row)] for row in step.rows]
+    table = [[_cell(step, k, x, k == len(row) - 1) for k, x in enumerate(row)] for row in step.rows]
     return {"headers": list(step.headers), "rows": table}
 
 
@@ -106,15 +124,15 @@ def _vector(p: Points, t: Terms, value: Any) -> dict[str, Any]:
     }
 
 
-_FORMULA_COLUMNS = {6: (2,), 7: (2,), 8: (0,), 9: (1,), 2: (0,)}
+_WITH_FORMULAS = (2, 6, 7, 8, 9)  # steps whose last column they are
 
 
-def _cell(step: Step, column: int, text: str) -> Any:
+def _cell(step: Step, column: int, text: str, last: bool) -> Any:
     """Formulas are typeset, names and words stay text."""
     if step.number in (6, 7) and column == 0:
         return {"n": text.strip().removesuffix(" =")}
     if step.number == 2 and (rate := re.fullmatch(r"(\D+)(\d*)_dot = (\1d\2|\1\2_dot)", text)):
         return f"{rate[3]}, the rate of {rate[1]}{rate[2]}"  # typeset, both sides would be the same
-    if column in _FORMULA_COLUMNS.get(step.number, ()) and text and text not in ("particle", "0: does no work"):
+    if last and step.number in _WITH_FORMULAS and text and text not in ("particle", "0: does no work"):
         return {"f": text}
     return text

@@ -37,12 +37,22 @@ kane.part("steps", function (data) {
   function formula(terms, text, source) {
     const at = text.indexOf(" where ");
     if (at > 0) { // a long formula breaks; what it is made of follows in a table
-      const main = text.slice(0, at).split(" = "), first = formula(kane.terms(main[0], symbols), main[0], "");
-      if (main.length > 1) first.append(" ", kane.math(kane.m("mrow", kane.m("mo", "="), kane.formula(main[1], symbols))));
+      const main = text.slice(0, at), first = formula(kane.terms(main, symbols), main, "");
       return el("div", {}, first, kane.math(kane.where(text.slice(at + 7), symbols)));
     }
-    const parts = terms ? kane.wrapped(null, terms) : [kane.math(kane.formula(text, symbols))];
-    return el("span", { class: "formula-line", "data-text": source || null }, ...parts);
+    const parts = terms ? kane.wrapped(null, terms) : sides(text) || [kane.math(kane.formula(text, symbols))];
+    return el("span", { class: parts.length > 1 ? "formula-line several" : "formula-line", "data-text": source || null }, ...parts);
+  }
+  // An equation whose longer side breaks; null where there is nothing to break.
+  function sides(text) {
+    const [left, right] = text.split(" = ");
+    if (right === undefined) return null;
+    const a = kane.terms(left, symbols), b = kane.terms(right, symbols);
+    if (!a && !b) return null;
+    const plain = (x) => kane.formula(x, symbols);
+    if (b) return kane.wrapped(plain(left), b);
+    const end = kane.math(kane.m("mrow", kane.m("mo", "="), plain(right)));
+    return [...kane.wrapped(null, a), " ", end];
   }
   document.querySelectorAll("details[data-step]").forEach((details) => {
     kane.whenOpened(details, () => {
