@@ -24,6 +24,7 @@ from kane.rewrite.idle import without_idle
 from kane.search.agree import agree
 from kane.search.formulation import Formulation, Price, descend, formulated, options, pricing, quick, wander
 from kane.search.local import SMALL, Budget, Found, LocalSearch, Saved
+from kane.search.small import is_brief
 from kane.search.speeds import worth_trying
 from kane.search.tasks import BUILDS, DERIVATIVES, serves
 
@@ -55,7 +56,6 @@ BRIEF = 40  # motions up to which low effort tries formulations
 PLACES = "origins, base parameters, forms of inertia forces"  # steps of the trail
 IDLE = "coordinates without effect"
 SUMS = "speeds: rates summed over parallel axes"
-FEW = 4  # joints up to which low effort looks at the explicit form
 FAR = 0.8  # explicit forms of larger programs below this share of the recursion's cost are searched alone
 LONG = 500  # weight from which, up to twice that, one annealing more pays
 KEPT, SPACED = 3, 5  # formulations taken of each annealing, and how far apart in its list
@@ -123,7 +123,7 @@ class _Search:
                 starts = [self._placed(found, system, [trial]) for trial in trials]
             else:
                 starts = [self._placed(found, system, trials)]
-            explicit = local.explicit(found) if self.budget.rounds or len(system.k.motions) <= FEW else None
+            explicit = local.explicit(found) if self.budget.rounds or is_brief(self.mechanism) else None
             if explicit is not None:
                 least = min(cost(one.program) for one, _ in starts)
                 alone = start.counts.total > SMALL and cost(explicit.program) < FAR * least

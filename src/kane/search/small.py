@@ -16,7 +16,11 @@ from kane.equations.tasks import task_program
 from kane.equations.tasks.derivatives import blocks, implicit
 from kane.equations.tasks.task import Outputs
 from kane.errors import KaneError
+from kane.explicit.algebra import Atoms
+from kane.explicit.arm import read_arm
 from kane.explicit.model import ExplicitModel, explicit_model
+from kane.explicit.moves import Turned
+from kane.explicit.program import TASKS as EXPLICIT
 from kane.explicit.program import program
 from kane.graph.arena import Graph, Ref
 from kane.graph.derivative import jacobian
@@ -28,7 +32,7 @@ from kane.mechanism.model import Mechanism
 ZERO = Fraction(0)
 FEW_TERMS = {  # of the mass matrix, up to which the explicit form may take fewer operations than a recursion
     "inverse_dynamics": 60, "bias_forces": 60, "generalized_inertia_forces": 60, "forward_dynamics": 60,
-    "inverse_dynamics_derivatives": 150, "forward_dynamics_derivatives": 150,
+    "mass_matrix": 60, "gravity_forces": 60, "inverse_dynamics_derivatives": 150, "forward_dynamics_derivatives": 150,
 }  # fmt: skip
 
 
@@ -49,11 +53,21 @@ def explicit_task(mechanism: Mechanism, task: str, parameters: Parameters) -> Pr
     if task == "generalized_inertia_forces":
         model = _model(replace(mechanism, gravity=(ZERO, ZERO, ZERO)), parameters)
         assert model is not None
-    whole = program(model, "inverse_dynamics")
+    whole = program(model, task if task in EXPLICIT else "inverse_dynamics")
     system = derive_system(mechanism, parameters)
     if not set(whole.parameter_names) <= set(system.parameters):
         return None
     return task_program(find_task(task), system, _Torques(whole, system).outputs(task))
+
+
+def is_brief(mechanism: Mechanism) -> bool:
+    """Whether the explicit form is made in a blink: up to two joints, or four without angles that are no quarter turns."""
+    try:
+        steps = read_arm(mechanism, Atoms({p.name: p.value for p in mechanism.parameters}), ()).steps
+    except (KaneError, ValueError):
+        return False
+    general = any(isinstance(move, Turned) for step in steps for move in step.fixed)
+    return len(steps) <= (2 if general else 4)
 
 
 def _model(mechanism: Mechanism, parameters: Parameters) -> ExplicitModel | None:
@@ -65,7 +79,10 @@ def _model(mechanism: Mechanism, parameters: Parameters) -> ExplicitModel | None
 
 
 class _Torques:
-    """tau(q, u, udot) of a program in a graph of its own; `to`: copied to the system's, with values for udot."""
+    """Outputs of an explicit program, most often tau(q, u, udot), in a graph of their own.
+
+    `to` copies to the system's graph, with values for udot.
+    """
 
     def __init__(self, whole: Program, system: System) -> None:
         self.system, self.own, s = system, Graph(), system.k.symbols
@@ -89,8 +106,9 @@ class _Torques:
         system, g, n = self.system, self.system.g, self.system.nv
         rest = [g.zero] * n
         match task:
-            case "inverse_dynamics":
-                return [("tau", (n,), self.to(self.tau))]
+            case "inverse_dynamics" | "mass_matrix" | "gravity_forces":
+                names = {"inverse_dynamics": "tau", "mass_matrix": "M", "gravity_forces": "gravity"}
+                return [(names[task], (n, n) if task == "mass_matrix" else (n,), self.to(self.tau))]
             case "bias_forces":
                 return [("bias", (n,), self.to(self.tau, rest))]
             case "generalized_inertia_forces":
