@@ -61,7 +61,7 @@ def explicit_task(mechanism: Mechanism, task: str, parameters: Parameters) -> Pr
 
 
 def is_brief(mechanism: Mechanism) -> bool:
-    """Whether the explicit form is made in a blink: up to two joints, or four without angles that are no quarter turns."""
+    """Whether the explicit form is made in a blink: up to two joints, or four where fixed turns are quarter turns."""
     try:
         steps = read_arm(mechanism, Atoms({p.name: p.value for p in mechanism.parameters}), ()).steps
     except (KaneError, ValueError):
