@@ -125,6 +125,16 @@ def test_plots(run, tmp_path):
         run.plot(tmp_path / "d.pdf")
 
 
+def test_energies_are_drawn_between_the_steps(run):
+    pytest.importorskip("matplotlib")
+    (ax,) = (ax for ax in run.plot().axes if ax.get_ylabel() == "energy, J")
+    kinetic, potential, _ = (line.get_ydata() for line in ax.lines)
+    assert len(kinetic) > len(run.t)
+    assert np.allclose(np.interp(run.t, ax.lines[0].get_xdata(), kinetic), run.kinetic)
+    work = np.interp(ax.lines[0].get_xdata(), run.t, run.work.sum(axis=0))
+    assert np.ptp(kinetic + potential - work) < 1e-6 * np.ptp(kinetic)
+
+
 def test_plots_want_an_extra(run, monkeypatch):
     import sys
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 POINTS = 2000  # a curve has at least so many, from dense output
 STYLE: Any = {"svg.hashsalt": "kane", "font.size": 9, "axes.grid": True, "grid.alpha": 0.3, "axes.spines.top": False,
          "axes.spines.right": False, "legend.frameon": False, "svg.fonttype": "none"}  # fmt: skip
+ENERGIES = ("kinetic", "potential")
 MANY = 8  # curves of a panel that are named beside it
 
 
@@ -110,11 +111,27 @@ def _history(result: SimulationResult, ax: Any, t: Any, y: Any, label: str, name
             ax.plot(result.t, result.work.sum(axis=0), label="work", linewidth=1.2)
         elif name in layout.inputs:
             ax.plot(t, _input(result, name, t), label=name, linewidth=1.2)
+        elif name in ENERGIES and result.model.energy is not None:
+            ax.plot(t, _energies(result, t, y)[ENERGIES.index(name)], label=name, linewidth=1.2)
         else:
             ax.plot(result.t, result[name], label=name, linewidth=1.2)
     ax.set_ylabel(label or names[0])
-    if label and names[0] != "energy_residual" and len(names) <= MANY:
+    if len(names) > MANY:
+        ax.set_title(f"{len(names)} curves, {names[0]} to {names[-1]}; names=... draws some of them", fontsize=8)
+    elif label and names[0] != "energy_residual":
         ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+def _energies(result: SimulationResult, t: Any, y: Any) -> Any:
+    """Kinetic and potential energy at the times of the curves."""
+    layout = result.model.layout
+    whole = np.zeros((len(t), layout.size))
+    whole[:, : len(y)] = y.T  # no energy depends on the works, which may be missing
+    inputs = np.zeros((len(t), len(layout.inputs)))
+    for column, name in enumerate(layout.inputs):
+        inputs[:, column] = _input(result, name, t)
+    assert result.model.energy is not None
+    return result.model.energy(whole, t.reshape(-1, 1), inputs)
 
 
 def _input(result: SimulationResult, name: str, t: Any) -> Any:
