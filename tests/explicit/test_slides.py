@@ -98,7 +98,7 @@ def test_the_page_draws_within_the_limits(model: ExplicitModel) -> None:
     "command",
     [
         "derive --out OUT", "check", "counts --effort low --task gravity_forces", "code --target text --out OUT",
-        "explicit", "report --quick --out OUT/page.html", "simulate --time 0.1", "linearize",
+        "explicit", "report --quick --out OUT/page.html", "simulate --time 0.1", "linearize", "linearize --q j3=0.1",
     ],
 )  # fmt: skip
 def test_every_command_without_a_warning(

@@ -66,6 +66,16 @@ def test_limits_that_are_no_numbers(model: Any, key: str, value: Any) -> None:
         motion_limits(model, **{key: value})
 
 
+@pytest.mark.parametrize("key", ["lower", "upper", "velocity", "acceleration", "effort"])
+def test_limits_by_name(model: Any, key: str) -> None:
+    own = getattr(motion_limits(model), key)
+    np.testing.assert_array_equal(getattr(motion_limits(model, **{key: {"j2": 0.5}}), key), [own[0], 0.5])
+    with pytest.raises(UnknownNameError, match="there are: j1, j2"):
+        motion_limits(model, **{key: {"j3": 0.5}})
+    with pytest.raises(ShapeError, match="some by name"):
+        motion_limits(model, **{key: {"j1": "x"}})
+
+
 @pytest.mark.parametrize("limits", [5, "x", {}])
 def test_no_limits(model: Any, limits: Any) -> None:
     with pytest.raises(InputError, match="limits is"):

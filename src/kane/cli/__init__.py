@@ -11,7 +11,7 @@ import traceback
 from io import TextIOWrapper
 from pathlib import Path
 
-from cyclopts import CycloptsError
+from cyclopts import CycloptsError, UnusedCliTokensError
 
 from kane.cli import analysis, identification, models, uses
 from kane.cli.common import app, err_console, print_json
@@ -30,6 +30,8 @@ def main(argv: list[str] | None = None) -> None:
         status = app(arguments, result_action="return_value", exit_on_error=False, print_error=False)
     except KaneError as error:
         _refuse(error, arguments)
+    except UnusedCliTokensError as error:
+        _refuse(_unused(error.unused_tokens or []), arguments)
     except CycloptsError as error:
         text = " ".join(str(error).split())
         _refuse(InputError(text, code="UsageError", remedy="See kane --help."), arguments)
@@ -46,6 +48,13 @@ def main(argv: list[str] | None = None) -> None:
     except Exception as error:
         _refuse(_defect(error), arguments)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _unused(tokens: list[str]) -> KaneError:
+    """Words that no option takes: an option that takes several wants them in one word, or comes again."""
+    words = " ".join(tokens)
+    remedy = "Options that take several take a,b,c in one word, or come again for each. See kane --help."
+    return InputError(f"{words!r} belongs to no option.", code="UsageError", name=tokens[0], value=words, remedy=remedy)
 
 
 def _refuse(error: KaneError, arguments: list[str]) -> None:

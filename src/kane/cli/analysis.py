@@ -11,9 +11,10 @@ from rich.table import Column, Table
 
 from kane.api.summary import header
 from kane.cli.common import DEFAULTS, Loading, RobotName, app, finish, out_console, progress_line
-from kane.cli.numbers import Listed, numbers
-from kane.errors import ShapeError, UnsupportedError
+from kane.cli.numbers import Listed, poles, vector
+from kane.errors import UnsupportedError
 from kane.kinematics.plain_speeds import speeds_as_rates
+from kane.mechanism.numeric import without_noise
 
 
 @app.command
@@ -25,9 +26,9 @@ def linearize(
     States are (q, qd), inputs the generalized forces; joint springs and friction are left out.
 
     Args:
-        q: Coordinates, one number each: "0,0.5,..."; all 0 if not given.
+        q: Coordinates, "0,0.5,..." or "q1=0.5,q2=1"; those not named are 0.
         qd: Speeds, likewise.
-        tau: Generalized forces, likewise; those that hold the state if not given.
+        tau: Generalized forces, likewise; those that hold the state if none is given.
     """
     from kane.api.equations import derive
 
@@ -47,8 +48,8 @@ def linearize(
             )  # fmt: skip
         progress("linearize")
         dynamics = derive(model).compile()
-        at, rate = _vector("q", q, n), _vector("qd", qd, n)
-        force = _vector("tau", tau, n) if tau else dynamics.bias_forces(at, rate)
+        at, rate = vector("q", q, names), vector("qd", qd, names)
+        force = vector("tau", tau, names) if tau else dynamics.bias_forces(at, rate)
         by_q, by_qd, inverse = dynamics.forward_dynamics_derivatives(at, rate, force)
     A = np.block([[np.zeros((n, n)), np.eye(n)], [by_q, by_qd]])
     B = np.vstack([np.zeros((n, n)), inverse])
@@ -63,12 +64,10 @@ def linearize(
     def show(result: dict[str, Any]) -> None:
         for note in result["notes"]:
             out_console.print(note, highlight=False, markup=False, soft_wrap=True)
-        for table in tables(states, [*states, *result["inputs"]], np.hstack([A, B]), out_console.width):
+        shown = np.hstack([without_noise(x) for x in (A[:, :n], A[:, n:], B)])
+        for table in tables(states, [*states, *result["inputs"]], shown, out_console.width):
             out_console.print(table)
-        tiny = 1e-13 * max(abs(values), default=0.0)  # rounding, shown as 0
-        parts = [[x if abs(x) > tiny else 0.0 for x in (value.real, value.imag)] for value in values]
-        shown = ", ".join(f"{real:.6g}{imag:+.6g}i" for real, imag in parts)
-        out_console.print(f"eigenvalues: {shown}", highlight=False)
+        out_console.print(f"eigenvalues: {poles(values)}", highlight=False)
 
     return finish(made, loading, show)
 
@@ -93,12 +92,3 @@ def tables(rows: Sequence[str], columns: Sequence[str], values: Any, width: int)
             table.add_row(name, *(cells[k] for k in group))
         made.append(table)
     return made
-
-
-def _vector(option: str, text: str, size: int) -> Any:
-    values = numbers(option, text)
-    if values is None:
-        return np.zeros(size)
-    if len(values) != size:
-        raise ShapeError(f"--{option} has {len(values)} numbers, expected {size}.", name=option, value=text)
-    return np.array(values)

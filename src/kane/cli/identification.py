@@ -11,7 +11,7 @@ from rich.table import Table
 
 from kane.api.summary import header
 from kane.cli.common import DEFAULTS, Loading, RobotName, app, finish, out_console, progress_line, wrote
-from kane.cli.numbers import Whole, number, numbers
+from kane.cli.numbers import Whole, number, state
 from kane.errors import InputError, ShapeError
 
 
@@ -86,7 +86,7 @@ def excite(  # noqa: PLR0913
         harmonics: Of the series; by default what the limits on speed and acceleration ask for, 20 to 32.
         friction: all: viscous, Coulomb and offset friction of every joint are to be shown too.
         objective: The condition number, or the determinant of the information matrix.
-        velocity: Limits that replace those of the description, "1.5" or one number a joint.
+        velocity: Limits that replace those of the description: "1.5", one number a joint, or "joint1=1.5,joint2=2".
         acceleration: Likewise.
         box: "link:x0,y0,z0,x1,y1,z1" keeps the origin of a link in a box; may be given again.
         rate: Samples a second in the CSV.
@@ -104,8 +104,10 @@ def excite(  # noqa: PLR0913
     with progress_line(loading.json) as progress:
         loaded = loading.numeric(robot, "a motion within limits")
         model = torque_model(loaded.mechanism, friction=friction)
-        given = {"velocity": numbers("velocity", velocity), "acceleration": numbers("acceleration", acceleration)}
-        limits = motion_limits(model, **{k: v[0] if len(v) == 1 else v for k, v in given.items() if v})
+        given = {"velocity": state("velocity", velocity), "acceleration": state("acceleration", acceleration)}
+        limits = motion_limits(
+            model, **{k: v[0] if isinstance(v, list) and len(v) == 1 else v for k, v in given.items() if v}
+        )
         boxes = []
         for text in box or ():
             frame, _, sides = text.rpartition(":")

@@ -16,7 +16,7 @@ from kane.api.robot import Robot
 from kane.api.summary import header, summary
 from kane.api.trace import line_of
 from kane.cli.common import DEFAULTS, Loading, RobotName, app, finish, out_console, progress_line, wrote
-from kane.cli.numbers import Listed, numbers
+from kane.cli.numbers import Listed, several, state
 from kane.robots.literature import published
 
 
@@ -75,12 +75,12 @@ def counts(
 
     Args:
         effort: Of the search: low tries the places of origins only, normal all passes, high more of each.
-        task: Tasks to count, one each; a task of a frame is written task:frame, such as jacobian:tool.
+        task: Tasks to count: a,b,c, or --task again for each; task:frame for a task of a frame (jacobian:tool).
         trace: List every operation with its origin: [terms] parameters of bodies -> outputs.
     """
     with progress_line(loading.json) as progress:
         model = loading.load(robot)
-        result = work.counts_work(model, task, effort, progress, trace)
+        result = work.counts_work(model, several(task), effort, progress, trace)
 
     def show(result: dict[str, Any]) -> None:
         _show_methods(result["tasks"])
@@ -103,7 +103,7 @@ def code(
 
     Args:
         target: c, numpy, jax, casadi, julia, matlab, rust, latex, mathml or text.
-        task: Tasks to write, one each; a task of a frame is written task:frame, such as jacobian:tool.
+        task: Tasks to write: a,b,c, or --task again for each; task:frame for a task of a frame (jacobian:tool).
         out: Folder for the files.
         precision: Of the numbers in the code.
         effort: Of the search for few operations: low takes a second, normal half a minute, high minutes.
@@ -111,7 +111,8 @@ def code(
     with progress_line(loading.json) as progress:
         model = loading.load(robot)
         progress("searching" if effort != "low" else "deriving")
-        files = work.write(work.code_files(model, derive(model, effort=cast(Any, effort)), task, target, precision), out)
+        equations = derive(model, effort=cast(Any, effort))
+        files = work.write(work.code_files(model, equations, several(task), target, precision), out)
     result = {**header(model, "code"), "files": files}
 
     def show(result: dict[str, Any]) -> None:
@@ -123,7 +124,7 @@ def code(
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Ranges:
-    """Over what an abbreviation is certified: one number a coordinate, between commas; else the robot's own limits."""
+    """Over what an abbreviation is certified: 1,2,... or q1=1,q2=2; else the robot's own limits."""
 
     speed: Listed = ""
     "Greatest |qd| of each coordinate, rad/s or m/s."
@@ -136,8 +137,8 @@ class Ranges:
     upper: Listed = ""
     "Upper end of each coordinate."
 
-    def given(self) -> dict[str, list[float]]:
-        found = {f.name: numbers(f.name, getattr(self, f.name)) for f in fields(self)}
+    def given(self) -> dict[str, Any]:
+        found = {f.name: state(f.name, getattr(self, f.name)) for f in fields(self)}
         return {name: values for name, values in found.items() if values is not None}
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
+import numpy as np
 from cyclopts import Parameter
 
-from kane.errors import NumberError
+from kane.errors import NumberError, ShapeError, UnknownNameError
+from kane.mechanism.numeric import without_noise
 
+POLE_NOISE = 1e-9  # of the largest pole: a pole that is zero several times is less exact than the matrix
 Listed = Annotated[str, Parameter(allow_leading_hyphen=True)]
 """Numbers between commas, of which the first may be negative."""
 
@@ -24,6 +27,46 @@ def _whole(_: Any, tokens: Sequence[Any]) -> int:
 
 Whole = Annotated[int, Parameter(converter=_whole)]
 """A whole number; a fraction is refused, not cut off."""
+
+
+def several(texts: Sequence[str]) -> tuple[str, ...]:
+    """The names of an option that may be given again, each of which may be a list between commas."""
+    return tuple(name for text in texts for part in text.split(",") if (name := part.strip()))
+
+
+def vector(option: str, text: str, names: Sequence[str]) -> Any:
+    """One number for each name from a state's text; those not named are 0.
+
+    Raises ShapeError for a list of another length, UnknownNameError for other names.
+    """
+    found = state(option, text)
+    if found is None:
+        return np.zeros(len(names))
+    if isinstance(found, dict):
+        known = ", ".join(names)
+        for name in found:
+            if name not in names:
+                raise UnknownNameError(f"--{option} has no {name!r}; there are: {known}.", name=name)
+        return np.array([found.get(name, 0.0) for name in names])
+    if len(found) != len(names):
+        raise ShapeError(
+            f"--{option} has {len(found)} numbers, expected {len(names)}.", name=option, value=text,
+            remedy=f"Give one for each of {', '.join(names)}, or some by name: {names[0] if names else 'q1'}=0.5.",
+        )  # fmt: skip
+    return np.array(found)
+
+
+def poles(values: Iterable[complex]) -> str:
+    """Eigenvalues as people write them, the most stable first: real ones as such, rounding of the largest as 0."""
+    parts = [(x.real, x.imag) for x in values]
+    top = max((abs(complex(*x)) for x in parts), default=0.0)
+    return ", ".join(_complex(a, b) for a, b in sorted(tuple(without_noise(x, top, POLE_NOISE)) for x in parts))
+
+
+def _complex(real: float, imaginary: float) -> str:
+    if not imaginary:
+        return f"{real:.6g}"
+    return f"{real:.6g}{imaginary:+.6g}i" if real else f"{imaginary:.6g}i"
 
 
 def state(option: str, text: str) -> Any:

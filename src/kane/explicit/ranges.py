@@ -77,7 +77,8 @@ def default_ranges(
     limits = _limits(model)
     full = [(x.lower, x.upper) if x.lower is not None and x.upper is not None else (-np.pi, np.pi) for x in limits]
     for i, x in enumerate(limits):
-        if not model.turns[i] and (x.lower is None or x.upper is None) and (lower is None or upper is None):
+        told = all(_gives(given, model.coordinates[i]) for given in (lower, upper))
+        if not model.turns[i] and (x.lower is None or x.upper is None) and not told:
             raise _missing(model, i, "range", "lower= and upper=")
     low = _array(model, lower, [a for a, _ in full], "lower")
     high = _array(model, upper, [b for _, b in full], "upper")
@@ -87,6 +88,10 @@ def default_ranges(
     smallest = smallest_diagonal(model, partial)
     own = [x.acceleration if x.acceleration is not None else torques[i] / smallest[i] for i, x in enumerate(limits)]
     return replace(partial, acceleration=_array(model, acceleration, own, "acceleration"))
+
+
+def _gives(values: Values | None, name: str) -> bool:
+    return name in values if isinstance(values, Mapping) else values is not None
 
 
 def _limits(model: ExplicitModel) -> list[Limits]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kane.errors import InputError, NumberError, ShapeError
+from kane.errors import InputError, NumberError, ShapeError, UnknownNameError
 from kane.identification.asked import check_model, is_real
 from kane.identification.checks import limits_of
 from kane.identification.drawing import drawing
@@ -34,9 +34,10 @@ class MotionLimits:
     effort: Array
 
 
-def motion_limits(model: TorqueModel, **given: Sequence[float] | float) -> MotionLimits:
+def motion_limits(model: TorqueModel, **given: Sequence[float] | Mapping[str, float] | float) -> MotionLimits:
     """The limits of the description; `given` (lower=, upper=, velocity=, acceleration=, effort=) replace them.
 
+    They are one number, one a joint, or some by name.
     Where nothing is given: half a turn either way, pi rad/s, 10 rad/s^2 (0.5 m, 0.5 m/s, 5 m/s^2), any effort.  Raises
     InputError for a lower limit above the upper one and for limits that are not positive.
     """
@@ -60,15 +61,25 @@ def motion_limits(model: TorqueModel, **given: Sequence[float] | float) -> Motio
     for key, value in given.items():
         if key not in arrays:
             raise InputError(f"There is no limit {key!r}.", name=key, remedy=f"There are {', '.join(arrays)}.")
+        if isinstance(value, Mapping) and value:
+            value = _by_name(model, key, value, arrays[key])
         try:
             arrays[key] = np.broadcast_to(np.asarray(value, dtype=np.float64), (n,)).copy()
         except (TypeError, ValueError):
             raise ShapeError(
-                f"{key} is {value!r}.", name=key, value=repr(value), remedy=f"Give one number, or {n}: one a joint."
+                f"{key} is {value!r}.", name=key, value=repr(value), remedy=f"Give one number, {n}: one a joint, or some by name."
             ) from None
     made = MotionLimits(**arrays)
     check_limits(model.joints, made)
     return made
+
+
+def _by_name(model: TorqueModel, key: str, given: Mapping[str, float], known: Array) -> list[float]:
+    """A limit of each joint, of which some are given by name."""
+    for name in given:
+        if name not in model.joints:
+            raise UnknownNameError(f"{key}: there is no {name!r}; there are: {', '.join(model.joints)}.", name=name)
+    return [given.get(name, float(own)) for name, own in zip(model.joints, known, strict=True)]
 
 
 def _told(limit: float | None) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -15,6 +16,7 @@ from kane.mechanism.model import Inertia, Joint, MatrixTurn, Mechanism, Move, Qu
 
 Array = npt.NDArray[np.float64]
 _E = np.eye(3)
+NOISE = 1e-14  # of the largest value: rounding of sums and products
 
 
 class SomeValues(dict[str, float]):
@@ -68,6 +70,13 @@ def joint_moves(joint: Joint) -> tuple[Move, ...]:
 def coordinate_names(mechanism: Mechanism) -> tuple[str, ...]:
     """Names of all coordinates, joint by joint."""
     return tuple(c for joint in mechanism.joints for c in joint_type(joint).coordinates(joint))
+
+
+def without_noise(values: Any, largest: float | None = None, share: float = NOISE) -> Array:
+    """The values for showing: those within `share` of the largest (by default of these values) are 0, and so is -0."""
+    x = np.asarray(values, dtype=np.float64)
+    size = np.where(np.isfinite(x), np.abs(x), 0.0).max(initial=0.0) if largest is None else largest
+    return np.where(np.abs(x) <= share * size, 0.0, x)
 
 
 def values_of(mechanism: Mechanism) -> SomeValues:

@@ -13,6 +13,7 @@ from kane.equations.derive import Derived, derive_task
 from kane.graph.evaluate import evaluate
 from kane.kinematics.coordinates import find_coordinates
 from kane.mechanism.model import Mechanism
+from kane.mechanism.numeric import without_noise
 from kane.report.sections.motion import LARGEST, Array, coordinate_ranges, coordinates_of_speeds, held
 
 CELLS = 41  # along each side
@@ -73,7 +74,7 @@ def _of(
     across, up = ((ranges[k][0] + (ranges[k][1] - ranges[k][0]) * centres) for k in (x, y))
     grid[:, y] = np.repeat(up, CELLS)
     grid[:, x] = np.tile(across, CELLS)
-    maps = [_packed(_values(made, grid)[:, i]) for made in tasks]
+    maps = [_packed(without_noise(_values(made, grid))[:, i]) for made in tasks]
     return {"name": name, "x": x, "y": y, "range": [*ranges[x], *ranges[y]], "maps": maps}
 
 

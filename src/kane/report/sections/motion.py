@@ -15,6 +15,7 @@ from kane.kinematics.coordinates import Coordinates, find_coordinates
 from kane.mechanism import formula as f
 from kane.mechanism.joints import joint_type
 from kane.mechanism.model import Limits, Mechanism
+from kane.mechanism.numeric import without_noise
 from kane.simulation.result import SimulationResult
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -74,12 +75,17 @@ def motions(recordings: Sequence[Recording], left_out: str = "") -> Motions:
 def _json(r: Recording) -> dict[str, Any]:
     return {
         "title": r.title, "t": _digits(r.t), "names": list(r.names), "q": [_digits(row) for row in r.q],
-        "plots": [
-            {"title": p.title, "unit": p.unit,
-             "choices": [{"label": c.label, "series": [[n, _digits(v)] for n, v in c.series]} for c in p.choices]}
-            for p in r.plots
-        ],
+        "plots": [{"title": p.title, "unit": p.unit, "choices": _choices(p)} for p in r.plots],
     }  # fmt: skip
+
+
+def _choices(p: Plot) -> list[dict[str, Any]]:
+    """The curves, on which rounding of the largest value of the plot is 0."""
+    sizes = [np.abs(v[np.isfinite(v)]).max(initial=0.0) for c in p.choices for _, v in c.series]
+    top = max(sizes, default=0.0)
+    return [
+        {"label": c.label, "series": [[n, _digits(without_noise(v, top))] for n, v in c.series]} for c in p.choices
+    ]
 
 
 def _digits(values: Array) -> list[float | None]:
@@ -127,8 +133,9 @@ def torque_split(mechanism: Mechanism, derived: Mapping[str, Derived]) -> Record
         "gravity": gravity,
         "friction": friction(mechanism, qd),
     }
-    shown = {name: part for name, part in parts.items() if np.abs(part).max(initial=0.0) > 0}
     total = sum(parts.values())
+    top = max(np.abs(part).max(initial=0.0) for part in parts.values())
+    shown = {name: part for name, part in parts.items() if without_noise(part, top).any()}
     joints = tuple(
         Curves(name, (*((part, values[:, i]) for part, values in shown.items()), ("total", np.asarray(total)[:, i])))
         for i, name in enumerate(c.speeds)
