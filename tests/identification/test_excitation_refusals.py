@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from identification.arms import planar
-from kane.errors import ConvergenceError, InputError, KaneError, NumberError, ShapeError
+from kane.errors import ConvergenceError, InputError, KaneError, NumberError, ShapeError, UnknownNameError
 from kane.identification import Box, FourierMotion, Search, exciting_motion, motion_limits, torque_model
 from kane.mechanism.model import Link, Mechanism
 
