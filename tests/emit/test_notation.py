@@ -15,14 +15,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kane.emit import emit
-from kane.emit.display import display
-from kane.emit.latex import expression_latex, name_latex
+from kane.emit.latex import expression_latex
 from kane.emit.mathml import expression_mathml, name_mathml
 from kane.emit.sympy_ import program_to_sympy, to_sympy
 from kane.errors import MissingExtraError
 from kane.graph.arena import Graph
 from kane.graph.evaluate import evaluate
 from kane.graph.program import Input, build_program
+from kane.mechanism.display import display
+from kane.mechanism.latex import name_latex
 
 sys.path.insert(0, str(Path(__file__).parent))
 from emit_models import all_functions, two_link

@@ -19,6 +19,7 @@ def test_the_page_runs(capsys):
     assert "a_P2: missing L*u2' b2; wrong -L*u2' b2." in printed
     assert "L (a2 + b2)" in printed
     assert names["right"].equal and len(names["rolling"].kane.rows) == len(names["other"].kane.rows) == 3
+    assert r"\boldsymbol{\alpha}" in names["fragment"] and r"\end{document}" in names["document"]
     last = np.array(printed.splitlines()[-1].strip("[] ").split(), float)
     assert np.allclose(names["motion"].udot, last, rtol=1e-6)
 

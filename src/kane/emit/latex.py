@@ -2,58 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kane.emit.display import LETTER, display
 from kane.emit.equations import Equations, Left, Row, equations, free_prefix
 from kane.emit.expression import Name, Number, listing, number_text, program_of
 from kane.emit.render import ATOM, POWER, PRODUCT, SUM, Piece, render, wrapped
 from kane.emit.target import Package, refuse_unknown
 from kane.emit.text import counts_text
 from kane.graph.arena import Graph, Ref
-
-_OPERATORS = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "log": "ln"} | {
-    name: name for name in ("sin", "cos", "tan", "exp", "sinh", "cosh", "tanh", "min", "max")
-}
-_SPECIAL = {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
-    ">": r"\textgreater{}", **{c: f"\\{c}" for c in "&%$#_{}"},
-}  # fmt: skip
-
-
-def escape(text: str) -> str:
-    """Text outside formulas."""
-    return "".join(f"${_greek(ch)}$" if ch in LETTER else _SPECIAL.get(ch, ch) for ch in text)
-
-
-def name_latex(user: str) -> str:
-    """A user's name in a formula."""
-    found = display(user)
-    base = _letters(found.base)
-    if found.dots:
-        base = rf"\{'d' * found.dots}ot{{{base}}}"
-    below, above = (",".join(_letters(part) for part in text.split(",")) for text in (found.below, found.above))
-    return base + (f"_{{{below}}}" if below else "") + (f"^{{{above}}}" if above else "")
-
-
-def _letters(text: str) -> str:
-    if text in LETTER:
-        return _greek(text)
-    return text if re.fullmatch(r"[A-Za-z]|\d*", text) else _upright(text)
-
-
-def _upright(text: str) -> str:
-    plain = "".join(_greek(ch) + " " if ch in LETTER else _SPECIAL.get(ch, ch) for ch in text)
-    odd = re.search(r"[^A-Za-z0-9\\{} ]|\\text", plain)
-    return rf"\text{{{escape(text)}}}" if odd else rf"\mathrm{{{plain}}}"
-
-
-def _greek(letter: str) -> str:
-    name = LETTER[letter]
-    return {"omicron": "o"}.get(name, f"\\{name}")
+from kane.mechanism.latex import OPERATORS, escape, name_latex
 
 
 class LatexStyle:
@@ -88,7 +47,7 @@ class LatexStyle:
             case "select":
                 cases = rf"{texts[1]} & {texts[0]} > 0 \\ {texts[2]} & \text{{otherwise}}"
                 return Piece(rf"\begin{{cases}} {cases} \end{{cases}}", SUM)
-        head = f"\\{_OPERATORS[op]}" if op in _OPERATORS else rf"\operatorname{{{op}}}"
+        head = f"\\{OPERATORS[op]}" if op in OPERATORS else rf"\operatorname{{{op}}}"
         return Piece(rf"{head}\left({', '.join(texts)}\right)", ATOM)
 
     def sum(self, terms: Sequence[tuple[bool, str]]) -> str:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from kane.emit.display import display
 from kane.emit.equations import Equations, Left, Row, equations, free_prefix
 from kane.emit.expression import Name, Number, Signed, listing, number_text, program_of
 from kane.emit.names import comment_text
@@ -18,6 +17,7 @@ from kane.emit.render import ATOM, POWER, PRODUCT, SUM, Piece, render, wrapped
 from kane.emit.target import Package, refuse_unknown
 from kane.emit.text import counts_text
 from kane.graph.arena import Graph, Ref
+from kane.mechanism.display import display
 
 THIN = ' rspace="0.1667em"'
 TIMES, APPLY, MINUS, DOT = "\u2062", "\u2061", "\u2212", "\u22c5"

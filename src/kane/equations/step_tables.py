@@ -64,6 +64,12 @@ class Steps:
     def __str__(self) -> str:
         return "\n\n".join(str(step) for step in self)
 
+    def latex(self) -> str:
+        """All steps in order as a LaTeX fragment: a subsection each, equations in align* of amsmath."""
+        from kane.equations.step_latex import steps_latex
+
+        return steps_latex(self)
+
     def value(self, name: str) -> Value:
         """The value of an entry by its printed name: "v_P1", "w_B", "a_P2", "F*_1", "F_2", "equation_1"."""
         for step in self:
