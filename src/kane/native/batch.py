@@ -16,7 +16,7 @@ from kane.native.transpose import chunk_of, move_functions
 
 SCRATCH, SCRATCH_COLUMNS = 24 * 1024, 96 * 1024  # bytes of a block, and of one whose results go to columns
 LONGEST = 64  # states of a block at most
-FEW, FEW_WRITTEN = 14, 8  # columns in place, of all arrays and of one output, that cost less than their copies
+FEW = 8  # columns of inputs that cost less in place than their copies
 ALIGNED = 256  # states from which it pays to align columns first
 CONFLICT = 2048  # bytes; columns at multiples of it share few sets of a cache
 CACHE = 1 << 20  # bytes; arrays beyond come from farther than the second-level cache, where copies cost more
@@ -30,7 +30,7 @@ def batch_function(program: Program, t: Type) -> str:
     elements = max(1, sum(size for _, size in arrays))
     short, long = (_block(t, elements, room) for room in (SCRATCH, SCRATCH_COLUMNS))
     lines: list[str] = []
-    anyhow, written = _in_place(inputs, outputs), {name for name, _ in outputs}
+    anyhow, written = _in_place(inputs), {name for name, _ in outputs}
     for n, (name, size) in enumerate(arrays):
         far = CACHE // elements if name not in written else None
         lines += _argument(t, n, name, size * long * t.scalar_bytes, name in anyhow, far)
@@ -130,10 +130,13 @@ def _block(t: Type, elements: int, room: int) -> int:
     return max(t.lanes, min(LONGEST, 1 << max(fitting, 1).bit_length() - 1))
 
 
-def _in_place(inputs: list[tuple[str, int]], outputs: list[tuple[str, int]]) -> set[str]:
-    """Arrays whose columns are used in place at any distance: outputs first, inputs in their order."""
+def _in_place(inputs: list[tuple[str, int]]) -> set[str]:
+    """Inputs whose columns are used in place at any distance, in their order.
+
+    No output is: a processor takes a load for one of a store at the same place of another page, and waits for it.
+    """
     chosen, columns = set(), 0
-    for name, size in [*((n, size) for n, size in outputs if size <= FEW_WRITTEN), *inputs]:
+    for name, size in inputs:
         if columns + size <= FEW:
             chosen.add(name)
             columns += size
