@@ -52,7 +52,7 @@ def test_a_slide_may_follow_with_any_ratio() -> None:
 def test_closed_loop() -> None:
     arm = robots.load("two_link")
     loop = Coincident(*_coincident(arm))
-    with pytest.raises(UnsupportedError, match="has a constraint .*: the explicit model is of a tree"):
+    with pytest.raises(UnsupportedError, match=r"has a constraint .*: the explicit model is of a tree"):
         explicit_model(replace(arm, constraints=(loop,)))
 
 

@@ -30,6 +30,7 @@ class Terms:
     order: tuple[str, ...] = ()
     abbreviations: dict[int, tuple[str, int]] = field(default_factory=dict)
     _known: dict[int, Polynomial | None] = field(default_factory=dict, compare=False, repr=False)
+    _atoms: dict[int, str] = field(default_factory=dict, compare=False, repr=False)
 
     def expand(self, ref: Ref, limit: int = LIMIT) -> Polynomial:
         """The sum of monomials in symbols, functions and reciprocals that a reference is.
@@ -186,6 +187,11 @@ class Terms:
 
     def atom(self, node: int) -> str:
         """A symbol, a number or a function of an argument."""
+        if node not in self._atoms:
+            self._atoms[node] = self._atom(node)
+        return self._atoms[node]
+
+    def _atom(self, node: int) -> str:
         g = self.graph
         op, args = g.op[node], g.args[node]
         if node in self.abbreviations:

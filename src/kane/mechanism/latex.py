@@ -134,7 +134,7 @@ def _sum(formula: Formula, namer: Namer) -> str:
 
 
 def _product_latex(p: _Product, namer: Namer) -> str:
-    """X."""
+    """Factors by juxtaposition over a bar; sums beside other factors follow it."""
     if not p.below:
         return _factors(p.above, namer)
     bar = [x for x in p.above if x.op not in ("add", "sub")]

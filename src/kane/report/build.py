@@ -39,6 +39,7 @@ from kane.simulation.result import SimulationResult
 TASKS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias_forces", "gravity_forces")
 TARGETS = ("c", "numpy", "jax", "casadi", "julia", "matlab", "rust", "latex")
 LARGEST_STEPS = 7  # speeds; with more the steps are written from body to body
+LARGEST_WHOLE = 9  # speeds of a mechanism with loads or constraints, which have no such steps
 LARGEST_EXPLICIT = 12  # coordinates; the explicit model of more is never short enough to read
 LARGEST_LEVELS = 1000  # terms of an explicit model that are factored and abbreviated in seconds
 
@@ -247,7 +248,7 @@ def _motions(mechanism: Mechanism, derived: Mapping[str, Derived], g: Given) -> 
 
 def _steps(mechanism: Mechanism) -> KaneSteps:
     n = len(find_coordinates(mechanism).speeds)
-    if n > LARGEST_STEPS:
+    if n > (LARGEST_WHOLE if mechanism.loads or mechanism.constraints else LARGEST_STEPS):
         return recursive_steps(speeds_as_rates(mechanism))
     return kane_steps(work_out(kane_equations(mechanism)))
 
