@@ -17,9 +17,7 @@ _ORDER = ("nonphysical", "repaired", "ignored", "defaulted", "snapped", "lumped"
 def header(robot: Robot, command: str) -> dict[str, Any]:
     """The fields that every JSON object starts with; gravity and masses are formulas where values are missing."""
     notes = [note.text for note in robot.report.notes if note.kind == "nonphysical"]
-    for what in ("loads", "constraints"):
-        if getattr(robot.mechanism, what):
-            notes.append(f"The mechanism has {what}; the tasks of its tree leave them out, simulation has them.")
+    notes += _beyond_trees(robot)
     return {
         "schema": SCHEMA,
         "command": command,
@@ -45,6 +43,15 @@ def shown(robot: Robot, scalar: f.Scalar) -> str:
     """The number in six digits, or the formula where a parameter in it has no value."""
     value = value_of(robot, scalar)
     return value if isinstance(value, str) else f"{value:g}"
+
+
+def _beyond_trees(robot: Robot) -> list[str]:
+    """What the tasks leave out."""
+    return [
+        f"The mechanism has {what}; the tasks of its tree leave them out, Kane's steps and simulation have them."
+        for what in ("loads", "constraints")
+        if getattr(robot.mechanism, what)
+    ]
 
 
 def import_notes(robot: Robot) -> dict[str, list[str]]:
@@ -86,6 +93,8 @@ def summary(robot: Robot) -> str:
         "",
         *tree_lines(robot),
     ]
+    if beyond := _beyond_trees(robot):
+        lines += ["", *(f"  {text}" for text in beyond)]
     notes = sorted(robot.report.notes, key=lambda note: _ORDER.index(note.kind) if note.kind in _ORDER else -1)
     if notes:
         lines += ["", *(f"  {note.kind}: {note.text}" for note in notes)]

@@ -1,4 +1,4 @@
-"""kane linearize of mechanisms declared by hand: speeds that are rates, loads, constraints."""
+"""Commands on mechanisms declared by hand: speeds that are rates, loads, constraints."""
 
 import json
 
@@ -61,3 +61,12 @@ def test_constraints_are_refused(tmp_path, capsys):
     file.write_text(write_toml(s.mechanism()))
     assert run("linearize", str(file)) != 0
     assert "has constraints" in capsys.readouterr().err
+
+
+def test_derive_says_what_it_leaves_out(tmp_path, capsys):
+    s = pendulums(())
+    s.holonomic("gear", "q1 - 2*q2")
+    file = tmp_path / "model.toml"
+    file.write_text(write_toml(s.mechanism()))
+    assert run("derive", str(file), "--effort", "low") == 0
+    assert "The mechanism has constraints; the tasks of its tree leave them out" in capsys.readouterr().out
