@@ -20,6 +20,7 @@ from kane.graph.program import Input, build_program
 from kane.mechanism.constraints import Holonomic
 from kane.mechanism.formula import Formula
 from kane.robots.bundled import load as bundled
+from kane.robots.generated import chain
 from kane.search import method_table, optimise, unshared
 from kane.search.small import FEW_TERMS, explicit_task
 
@@ -114,6 +115,16 @@ def test_tasks_from_explicit_torques_are_the_tasks(name: str, parameters: Parame
         assert None not in made.values()
     for task, one in made.items():
         assert one is None or equal(one, derive_task(robot, task, None, parameters).program)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_robots_whose_explicit_constants_are_rounded_are_searched_all_the_same(seed: int) -> None:
+    robot = chain(2, skew=True, seed=seed)  # axes with irrational components where the seed is 1
+    explicit = explicit_task(robot, "inverse_dynamics", "numeric")
+    found = optimise(robot, "inverse_dynamics")
+    assert explicit is not None and equal(explicit, found.unsearched) == (seed == 0)
+    assert found.method == "searched" and equal(found.program, found.unsearched)
+    assert found.program.counts.total < found.unsearched.counts.total
 
 
 def test_unshared_counts_a_formula_as_often_as_it_is_used() -> None:

@@ -14,6 +14,7 @@ from kane.equations.derive import cost, find_task
 from kane.equations.system import Parameters, derive_system
 from kane.equations.tasks import task_program
 from kane.graph.arena import Ref
+from kane.graph.evaluate import equal
 from kane.graph.program import Program
 from kane.mechanism.model import Mechanism
 from kane.rewrite.alternatives import Alternatives, load, written
@@ -158,7 +159,9 @@ class LocalSearch:
     def explicit(self, found: Found) -> Found | None:
         """The task of a small robot in the explicit form, where that costs less than what is found."""
         program = explicit_task(self.mechanism, self.task, self.parameters)
-        made = found if program is None else found.better(self.task, "explicit form", program)
+        if program is None or not equal(program, found.program, 1):  # irrational constants are rounded there
+            return None
+        made = found.better(self.task, "explicit form", program)
         return None if made is found else made
 
     def _rounds(
