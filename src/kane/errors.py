@@ -84,5 +84,10 @@ class MissingExtraError(KaneError, ImportError):
     """An optional dependency is not installed."""
 
 
+def install(extra: str) -> str:
+    """How to install an extra of kane where kane is installed, be it from a checkout or not."""
+    return f'Install it: pip install "kane[{extra}]".'
+
+
 class ConvergenceError(KaneError):
     """An iteration that did not arrive."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from kane.emit.expression import program_of
 from kane.emit.target import unsupported
-from kane.errors import MissingExtraError
+from kane.errors import MissingExtraError, install
 from kane.graph.arena import Graph, Ref
 from kane.graph.program import Program
 
@@ -27,7 +27,7 @@ def program_to_sympy(program: Program, symbols: Mapping[str, Any] | None = None)
         import sympy
     except ImportError as error:
         raise MissingExtraError(
-            "SymPy is not installed.", name="sympy", remedy="Install it with: pip install 'kane[sympy]'."
+            "SymPy is not installed.", name="sympy", remedy=install("sympy")
         ) from error
     functions = _functions(sympy)
     given = symbols or {}

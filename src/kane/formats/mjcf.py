@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kane.errors import FormatError, MissingExtraError, NumberError, UnsupportedError
+from kane.errors import FormatError, MissingExtraError, NumberError, UnsupportedError, install
 from kane.formats.mjcf_screen import Screen
 from kane.formats.mjcf_shapes import leave_inertia, shapes
 from kane.formats.mjcf_values import angle, frames, heard, in_radians, placement, rational, through, turns, vector
@@ -63,7 +63,7 @@ def read_mjcf(
         import mujoco
     except ImportError:
         raise MissingExtraError(
-            "Reading MJCF needs the package mujoco.", name="mujoco", remedy="Install kane[mujoco]."
+            "Reading MJCF needs the package mujoco.", name="mujoco", remedy=install("mujoco")
         ) from None
     data, file = content_of(source)
     places = places_of(file, folders)

@@ -11,7 +11,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from kane.errors import FormatError, MissingExtraError, NumberError, UnsupportedError
+from kane.errors import FormatError, MissingExtraError, NumberError, UnsupportedError, install
 from kane.formats.places import Places, places_of
 from kane.formats.source import Source, content_of
 from kane.formats.urdf import from_element
@@ -95,7 +95,7 @@ def read_xacro(
             f"{file} is a xacro file; expanding it needs the package xacrodoc.",
             file=file,
             name="xacro",
-            remedy="Install kane[xacro], or expand the file first (xacro file.xacro > file.urdf).",
+            remedy=f"{install('xacro')} Or expand the file first (xacro file.xacro > file.urdf).",
         ) from None
     try:
         packages.walk_up_from(file)

@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from kane.errors import ConvergenceError, MissingExtraError
+from kane.errors import ConvergenceError, MissingExtraError, install
 from kane.identification.pseudo import metric_factors, parameters_of, smat, svec
 from kane.identification.torque_model import TorqueModel
 
 Array = np.ndarray[Any, np.dtype[Any]]
 MARGIN = 1e-6  # least eigenvalue of 1 + Y: strictly a body
 PRIOR = 1e-2  # weight of the prior against a sum of squares in units of the noise
+DEVIATIONS = 3.0  # by which a parameter may be below zero without a word
 POSSIBLE = 1e-5  # what a body may lack of positive definiteness, in its own size, before it is called impossible
 
 
@@ -107,6 +108,16 @@ def nearest_consistent(model: TorqueModel, x: Array) -> Consistent | None:
     E, rest = K @ c.T, x - K @ c.start
     y = _conic(np.eye(E.shape[1]), np.zeros(E.shape[1]), c, MARGIN, (E, rest), feasible=False)
     return None if y is None else _made(model, c, K, y)
+
+
+def beyond_deviation(model: TorqueModel, x: Array, deviations: Array, lacking: dict[str, float]) -> dict[str, float]:
+    """Of what is lacking the bodies, and the parameters that are negative by more than DEVIATIONS of their own.
+
+    A friction below zero by less than that may well be a small one above.
+    """
+    warranted = dict(zip(model.names, DEVIATIONS * deviations, strict=True))
+    values = dict(zip(model.names, x, strict=True))
+    return {n: t for n, t in lacking.items() if n not in values or -values[n] > warranted[n]}
 
 
 def impossible_bodies(model: TorqueModel, x: Array) -> dict[str, float]:
@@ -208,7 +219,7 @@ def _solver() -> tuple[Any, Any]:
         raise MissingExtraError(
             "The fit of real bodies needs clarabel.",
             name="clarabel",
-            remedy='pip install "kane[identify]".',
+            remedy=install("identify"),
         ) from error
     from scipy import sparse
 

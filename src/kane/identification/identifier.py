@@ -12,7 +12,14 @@ from kane.equations.base_columns import Rotors
 from kane.errors import ConvergenceError, InputError, KaneError, MissingExtraError, UnsupportedError
 from kane.identification.asked import check_model, is_real
 from kane.identification.checks import broken_samples, check_log, moved, refuse
-from kane.identification.consistent import PRIOR, Consistent, consistent_fit, impossible_bodies, nearest_consistent
+from kane.identification.consistent import (
+    PRIOR,
+    Consistent,
+    beyond_deviation,
+    consistent_fit,
+    impossible_bodies,
+    nearest_consistent,
+)
 from kane.identification.estimate import (
     Estimate,
     Method,
@@ -50,7 +57,8 @@ class Identifier:
 
     Learned: coef_, coef_std_, names_, formulas_, correlation_, covariance_, sigma_ (residual deviation of each joint),
     condition_, scaled_condition_, unknown_ (parameters that this motion does not determine, and why), findings_,
-    warnings_, impossible_ (bodies that the plain estimate makes unreal; None without clarabel), consistent_,
+    warnings_, impossible_ (bodies that the plain estimate makes unreal, and friction and rotors below zero by more than
+    three deviations; None where that was not checked: without clarabel), consistent_,
     n_samples_.
     """
 
@@ -207,20 +215,22 @@ class Identifier:
             self.warnings_.append(f"This motion does not determine {names}{more}: see unknown_.")
         self.consistent_: Consistent | None = None
         self.impossible_: dict[str, float] | None = None
+        lacking: dict[str, float] = {}
         try:
-            self.impossible_ = impossible_bodies(self.model, result.x)
-        except MissingExtraError:
-            if self.consistent:
+            lacking = impossible_bodies(self.model, result.x)
+            self.impossible_ = beyond_deviation(self.model, result.x, result.deviations, lacking)
+        except KaneError as error:  # no solver, or it gave up: nothing is claimed
+            if self.consistent and isinstance(error, MissingExtraError):
                 raise
-            return
-        except KaneError:  # the solver gave up: nothing is claimed
-            pass
+            self.warnings_.append(f"Not checked whether real bodies have these parameters: {error}")
+            if isinstance(error, MissingExtraError):
+                return
         if self.impossible_:
-            worst = sorted(self.impossible_, key=lambda name: -self.impossible_[name])  # type: ignore[index]
-            self.warnings_.append(
-                f"Least squares gives what no real body has: {', '.join(worst)}. Use the consistent fit (consistent_)."
-            )
-        if self.impossible_ or self.consistent:
+            worst = ", ".join(sorted(self.impossible_, key=lambda name: -lacking[name]))
+            way = "Fit real bodies: Identifier(..., consistent=True), or --consistent."
+            way = "Real bodies are fitted instead." if self.consistent else way
+            self.warnings_.append(f"Least squares gives what no real body has: {worst}. {way}")
+        if lacking or self.consistent:
             self.consistent_ = consistent_fit(
                 self.model, weighted_factor(factors, result.sigma), self.prior_weight, result.x
             )

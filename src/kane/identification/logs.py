@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from kane.errors import FormatError, KaneError, MissingExtraError, UnknownNameError
+from kane.errors import FormatError, KaneError, MissingExtraError, UnknownNameError, install
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Name = str | Sequence[str]
@@ -286,7 +286,7 @@ def _bag(path: Path, rows: int) -> Chunks:
 
 
 def _missing(name: str) -> MissingExtraError:
-    return MissingExtraError(f"This log needs {name}.", name=name, remedy='Install it: pip install "kane[logs]".')
+    return MissingExtraError(f"This log needs {name}.", name=name, remedy=install("logs"))
 
 
 READERS: dict[str, Callable[[Path, int], Chunks]] = {

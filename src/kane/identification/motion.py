@@ -67,8 +67,9 @@ def motion_limits(model: TorqueModel, **given: Sequence[float] | Mapping[str, fl
             arrays[key] = np.broadcast_to(np.asarray(value, dtype=np.float64), (n,)).copy()
         except (TypeError, ValueError):
             raise ShapeError(
-                f"{key} is {value!r}.", name=key, value=repr(value), remedy=f"Give one number, {n}: one a joint, or some by name."
-            ) from None
+                f"{key} is {value!r}.", name=key, value=repr(value),
+                remedy=f"Give one number, {n}: one a joint, or some by name.",
+            ) from None  # fmt: skip
     made = MotionLimits(**arrays)
     check_limits(model.joints, made)
     return made

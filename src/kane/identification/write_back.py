@@ -21,10 +21,11 @@ from kane.identification.torque_model import TorqueModel
 from kane.mechanism.formula import Scalar, number
 from kane.mechanism.inertia import lumped_body
 from kane.mechanism.model import ImportReport, Inertia, Link, Mechanism, Note, Rotor
-from kane.mechanism.numeric import values_of
+from kane.mechanism.numeric import values_of, without_noise
 
 Array = np.ndarray[Any, np.dtype[Any]]
 DIGITS = 12  # of a written number
+ROUNDING = 10.0 ** -(DIGITS + 1)  # of the largest: what is less is written as 0
 
 
 def with_parameters(model: TorqueModel, found: Consistent) -> Mechanism:
@@ -48,7 +49,7 @@ def with_parameters(model: TorqueModel, found: Consistent) -> Mechanism:
             mechanism = mechanism.replace_joint(replace(joint, rotor=_rotor(mechanism, joint.name, full)))
             notes.append(Note("identified", f"rotor inertia of joint {joint.name!r}", joint.name))
     values: dict[tuple[str, str], float] = {}
-    for column, value in zip(model.friction, found.friction, strict=True):
+    for column, value in zip(model.friction, without_noise(found.friction, share=ROUNDING), strict=True):
         values[column.joint, column.kind] = float(value)
     for name in dict.fromkeys(column.joint for column in model.friction):
         joint = mechanism.joint(name)
@@ -85,7 +86,10 @@ def inertia_of(ten: Array, resolution: float = 10.0**-DIGITS) -> Inertia:
         c = h / m
     shift = m * (float(c @ c) * np.eye(3) - np.outer(c, c))
     I = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) - shift
-    moments = tuple(decimal(I[i, j]) for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)))
+    I = without_noise(I, share=ROUNDING)
+    size = np.sqrt(max(float(np.trace(I)), 0.0) / m) if m > 0 else 0.0  # of the body, where its centre is none
+    c = without_noise(c, max(size, float(np.abs(c).max())), ROUNDING)
+    moments = tuple(decimal(float(I[i, j])) for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)))
     x, y, z = (decimal(float(v)) for v in c)
     a, b, d, e, f, g = moments
     return Inertia(decimal(m), (x, y, z), (a, b, d, e, f, g), resolution=resolution)

@@ -26,6 +26,7 @@ _BINARY = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**"}
 _RANK = {"add": 1, "sub": 1, "mul": 2, "div": 2, "neg": 3, "pow": 4}
 _AST = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow"}
 _LONGEST = 400  # characters of a number
+_PLACES = 18  # behind the point of a number without an exponent
 _LITERAL = re.compile(r"(?<![\w.])(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?")
 _ODD = re.compile(r"(?<![\w.])(?:0[xXbBoO]|\d[\d.]*_)")  # hexadecimal and the like, digits grouped by underscores
 _CALLS = {"sin": 1, "cos": 1, "sqrt": 1, **{key: function.arity for key, function in FUNCTIONS.items()}}
@@ -277,10 +278,16 @@ def _number_text(value: Fraction, rank: int) -> str:
             rest //= prime
     if rest == 1:
         digits = max(_valuation(value.denominator, 2), _valuation(value.denominator, 5))
-        scaled = value.numerator * 10**digits // value.denominator
-        return f"{scaled}e-{digits}" if digits > 18 else _fixed(value, digits)
+        return _scientific(value, digits) if digits > _PLACES else _fixed(value, digits)
     text = f"{value.numerator}/{value.denominator}"
     return f"({text})" if rank > 1 else text
+
+
+def _scientific(value: Fraction, digits: int) -> str:
+    """1.73e-18: one digit before the point; digits: how many decimals the value has."""
+    text = str(value.numerator * 10**digits // value.denominator)
+    exponent = len(text) - 1 - digits
+    return f"{text[0]}{'.' + text[1:] if text[1:] else ''}e{exponent}"
 
 
 def _fixed(value: Fraction, digits: int) -> str:
