@@ -8,6 +8,7 @@ BIN = $(VENV)/bin
 # Derive the PUMA 560, print the comparison with the paper, write results/puma560.
 demo: $(VENV)/.installed
 	$(BIN)/kane derive puma560 --effort normal --out results/puma560
+	@echo "Open results/puma560/report.html in a browser: the whole model on one page."
 
 # The whole test suite.
 test: $(VENV)/.installed-dev

@@ -117,7 +117,8 @@ def _joint_type(reader: Reader, element: Element, name: str) -> str:
         return kind
     if kind in _FOREIGN_TYPES:
         reader.repaired(
-            f"joint {name!r} is {text!r}, which plain URDF does not have.", element, name, f"Use {URDF_TYPES}."
+            f"joint {name!r} is {text!r}, which plain URDF does not have.", element, name,
+            f"Use one of: {', '.join(URDF_TYPES)}.",
         )
         return kind
     close = get_close_matches(text.lower(), (*URDF_TYPES, *_FOREIGN_TYPES), 1, 0.6)
@@ -129,7 +130,7 @@ def _joint_type(reader: Reader, element: Element, name: str) -> str:
         element=f"<{element.tag}>",
         name=name,
         value=text,
-        remedy=f"Use one of: {', '.join(k for k in JOINT_TYPES if k != 'general')}.",
+        remedy=f"Use one of: {', '.join(URDF_TYPES)}; read too, beyond URDF: {', '.join(_FOREIGN_TYPES)}.",
     )
 
 
