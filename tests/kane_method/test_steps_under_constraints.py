@@ -267,3 +267,23 @@ def test_without_constraints_step_8_is_plain():
     steps = work_out(kane_equations(s.mechanism()))
     assert steps.held is None and steps.kane.title == "Kane's equations F_r + F*_r = 0"
     assert not re.search("constraint|lambda", str(steps))
+
+
+def test_a_contradiction_beside_a_condition_that_needs_multipliers_is_refused():
+    """Not said to follow from the others."""
+    s = System("stuck")
+    a, b, c = s.coordinates("a b c")
+    for name, q in (("A", a), ("B", b), ("C", c)):
+        s.particle(name, s.O.locate_new(f"P{name}", s.N.orient_new_axis(name, 3, q).x), 1)
+    s.nonholonomic("link", sin(a) * dot(b) + cos(b) * dot(c))
+    s.nonholonomic("one", dot(a) - 1)
+    e = kane_equations(s.mechanism())
+    assert hold(e).embedded is None and not hold(e).redundant
+    s.nonholonomic("two", dot(a) - 2)
+    with pytest.raises(InputError, match="contradicts"):
+        work_out(kane_equations(s.mechanism()))
+
+
+def test_steps_worked_out_again_have_the_same_multipliers():
+    e = kane_equations(four_bar().mechanism())
+    assert [work_out(e).held.multiplier_names for _ in range(2)] == [("lambda1", "lambda2")] * 2

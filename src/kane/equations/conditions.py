@@ -123,12 +123,10 @@ def embed(e: Equations, dependent: Sequence[str] = ()) -> Embedded:
     unknown = [d for d in dependent if d not in names]
     if unknown:
         raise InputError(f"There is no speed {unknown[0]!r}; there are {', '.join(names)}.", name=unknown[0])
-    rest = substitute(g, conditions.rates, dict.fromkeys(s.u, g.zero)) if conditions.rates else []
-    augmented = [[*row, b] for row, b in zip(conditions.jacobian, rest, strict=True)]
     first = [names.index(d) for d in dependent]
     candidates = first if dependent else list(range(n))
-    rows, pivots, left = reduce_rows(g, augmented, candidates)
-    _check_left(conditions, rows, left, n, bool(dependent))
+    rows, pivots, left = reduce_rows(g, augmented(e, conditions), candidates)
+    check_left(conditions, rows, left)
     if dependent and len(pivots) < len(first):
         lost = next(names[k] for k in first if k not in {j for _, j in pivots})
         raise InputError(f"Speed {lost!r} cannot be dependent: the constraints do not determine it.", name=lost)
@@ -148,15 +146,23 @@ def embed(e: Equations, dependent: Sequence[str] = ()) -> Embedded:
     return replace(made, residual=made.combined(e.residual))
 
 
-def _check_left(conditions: Conditions, rows: list[list[Ref]], left: list[int], n: int, named: bool) -> None:
+def augmented(e: Equations, conditions: Conditions) -> list[list[Ref]]:
+    """Rows (A_i, b_i) of conditions A u + b = 0 that are linear in the speeds."""
+    g = e.graph
+    rest = substitute(g, conditions.rates, dict.fromkeys(e.points.symbols.u, g.zero))
+    return [[*row, b] for row, b in zip(conditions.jacobian, rest, strict=True)]
+
+
+def check_left(conditions: Conditions, rows: list[list[Ref]], left: list[int]) -> None:
+    """InputError for an augmented row, left without a pivot, that is not zero."""
     for i in left:
-        if any(x > 1 for x in rows[i][:n]):
+        if any(x > 1 for x in rows[i][:-1]):
             raise InputError(
                 f"Constraint {conditions.names[i]!r} is left when the named dependent speeds are eliminated.",
                 name=conditions.names[i],
                 remedy="Name one dependent speed for each independent constraint.",
             )
-        if rows[i][n] > 1:
+        if rows[i][-1] > 1:
             raise InputError(
                 f"Constraint {conditions.names[i]!r} contradicts the other ones.", name=conditions.names[i]
             )

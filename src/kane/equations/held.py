@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kane.equations.conditions import Conditions, Embedded, embed, find_conditions
+from kane.equations.conditions import Conditions, Embedded, augmented, check_left, embed, find_conditions
 from kane.equations.projection import Equations
 from kane.graph.arena import CONSTANT, Ref
 from kane.kinematics.linear import reduce_rows
-from kane.kinematics.motion import substitute
+from kane.mechanism.loads import Input
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +75,8 @@ def _everywhere(e: Equations, c: Conditions) -> Embedded | None:
     """
     if not all(c.linear):
         return None
-    g, s, n = e.graph, e.points.symbols, len(e.inertia)
-    rest = substitute(g, c.rates, dict.fromkeys(s.u, g.zero))
-    augmented = [[*row, b] for row, b in zip(c.jacobian, rest, strict=True)]
-    rows, pivots, left = reduce_rows(g, augmented, range(n)[::-1], CONSTANT)
+    n = len(e.inertia)
+    rows, pivots, left = reduce_rows(e.graph, augmented(e, c), range(n)[::-1], CONSTANT)
     if len(pivots) == n or any(x > 1 for i in left for x in rows[i][:n]):
         return None
     names = e.points.coordinates.speeds
@@ -89,13 +87,16 @@ def _independent(e: Equations, c: Conditions) -> tuple[int, ...]:
     """The conditions that do not follow from others in every configuration."""
     if not all(c.linear):
         return tuple(range(len(c.names)))
-    _, pivots, _ = reduce_rows(e.graph, c.jacobian, range(len(e.inertia)))
+    rows, pivots, left = reduce_rows(e.graph, augmented(e, c), range(len(e.inertia)))
+    check_left(c, rows, left)
     return tuple(sorted(i for i, _ in pivots))
 
 
 def _free_names(e: Equations, count: int) -> tuple[str, ...]:
     """lambda1, lambda2, ...; with a mark where the mechanism has such names."""
-    taken = {s.name for s in e.graph.symbols.values()} | set(e.points.coordinates.names)
+    p = e.points  # its graph may have ours already
+    taken = {*p.symbols.by_name, *p.coordinates.names, *p.coordinates.speeds}
+    taken |= {x.name for x in p.mechanism.parameters} | {x.name for x in p.mechanism.loads if isinstance(x, Input)}
     head = "lambda"
     while any(f"{head}{k + 1}" in taken for k in range(count)):
         head += "_c"
