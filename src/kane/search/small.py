@@ -30,6 +30,7 @@ from kane.graph.transplant import transplant
 from kane.mechanism.model import Mechanism
 
 ZERO = Fraction(0)
+BRIEF = 4  # joints
 FEW_TERMS = {  # of the mass matrix, up to which the explicit form may take fewer operations than a recursion
     "inverse_dynamics": 60, "bias_forces": 60, "generalized_inertia_forces": 60, "forward_dynamics": 60,
     "mass_matrix": 60, "gravity_forces": 60, "inverse_dynamics_derivatives": 150, "forward_dynamics_derivatives": 150,
@@ -62,12 +63,14 @@ def explicit_task(mechanism: Mechanism, task: str, parameters: Parameters) -> Pr
 
 def is_brief(mechanism: Mechanism) -> bool:
     """Whether the explicit form is made in a blink: up to two joints, or four where fixed turns are quarter turns."""
+    if sum(joint.type != "fixed" for joint in mechanism.joints) > BRIEF:
+        return False
     try:
         steps = read_arm(mechanism, Atoms({p.name: p.value for p in mechanism.parameters}), ()).steps
     except (KaneError, ValueError):
         return False
     general = any(isinstance(move, Turned) for step in steps for move in step.fixed)
-    return len(steps) <= (2 if general else 4)
+    return len(steps) <= (2 if general else BRIEF)
 
 
 def _model(mechanism: Mechanism, parameters: Parameters) -> ExplicitModel | None:
