@@ -156,6 +156,12 @@ def test_unknown_function_names_itself_and_the_target():
             emit([program], target)
 
 
+def test_one_program_needs_no_list():
+    program = all_functions()
+    for target in TARGETS:
+        assert emit(program, target, "f") == emit([program], target, "f")
+
+
 def test_refusals():
     with pytest.raises(UnknownNameError, match=r"'cobol'.*c, "):
         emit(two_link(), "cobol")

@@ -33,13 +33,13 @@ TARGETS: dict[str, Target] = _targets()
 
 
 def emit(
-    programs: Sequence[Program],
+    programs: Program | Sequence[Program],
     target: str = "c",
     name: str = "model",
     precision: Precision = "double",
     notes: Sequence[str] = (),
 ) -> dict[str, str]:
-    """File names and texts of these programs (one a task) in a target language; nothing is written to disk.
+    """File names and texts of a program, or of several (one a task), in a target language; nothing is written to disk.
 
     `name` begins the names of files and functions; `notes` (units, conventions, approximations) go into the header.
     Raises UnknownNameError for a target that is not there, UnsupportedError for a function that the target lacks,
@@ -53,6 +53,7 @@ def emit(
         remedy = "There are: double, float."
         raise UnknownNameError(f"There is no precision {precision!r}.", name=precision, remedy=remedy)
     chosen = TARGETS[target]
+    programs = [programs] if isinstance(programs, Program) else programs
     ready = [fuse(p) for p in programs] if chosen.fused else list(programs)
     return chosen.render(make_package(ready, name, precision, notes))
 
