@@ -47,8 +47,11 @@ def explicit_programs(mechanism: Mechanism, parameters: Parameters) -> list[Prog
 
 
 def explicit_task(mechanism: Mechanism, task: str, parameters: Parameters) -> Program | None:
-    """The task of a robot with few terms from torques in explicit form; None for others, and for tasks without it."""
-    model = _model(mechanism, parameters) if task in FEW_TERMS else None
+    """The task of a robot with few terms from torques in explicit form; None for others, and for tasks without it.
+
+    None too for declared speeds: the explicit model is written in the rates of the coordinates.
+    """
+    model = _model(mechanism, parameters) if task in FEW_TERMS and not mechanism.speeds else None
     if model is None or sum(len(element) for row in model.A for element in row) > FEW_TERMS[task]:
         return None
     if task == "generalized_inertia_forces":
