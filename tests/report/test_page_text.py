@@ -28,6 +28,7 @@ from kane.report import Given, Options, build_report, recording, render
 from kane.report.render import embedded
 from kane.report.sections.collada import collada_triangles
 from kane.report.sections.maps import maps
+from kane.report.sections.numbers import counts
 from kane.report.sections.meshes import Mesh, find_meshes, thinned
 from kane.report.sections.motion import torque_split, trajectory
 from kane.report.sections.poles import poles
@@ -293,3 +294,15 @@ def test_loads_and_constraints_are_said_to_be_no_part_of_the_tasks():
     build = runpy.run_path(str(Path(__file__).parents[2] / "examples/two_link.py"))["build"]
     text = render(build_report(build().mechanism(), replace(QUICK, explicit=False)))
     assert "loads are no part of them" in text
+
+
+def test_bars_of_counts_are_in_proportion_or_broken() -> None:
+    rows = [
+        {"task": "inverse_dynamics", "method": method, "counts": {"mul": n, "add": 0, "total": n, "div": 0, "trig": 0}}
+        for method, n in (("raw expanded", 10**6), ("generic recursion", 100), ("explicit", 200))
+    ]
+    derived = {"inverse_dynamics": derive_task(load("two_link").mechanism, "inverse_dynamics")}
+    ((_, made),) = counts(load("two_link").mechanism, derived, rows).tasks
+    shares = {row.method: (row.share, row.beyond) for row in made}
+    assert shares["raw expanded"] == (1.0, True) and shares["explicit"] == (1.0, False)
+    assert shares["generic recursion"] == (0.5, False)

@@ -12,6 +12,7 @@ from kane.mechanism.model import Mechanism
 from kane.robots.literature import published
 
 LARGEST_EXACT = 10_000_000  # operations that are written out digit by digit
+WHOLE = 12  # times the least count that a bar shows whole: written-out formulas may take thousands of times more
 _Row = tuple[str, str, int | None, int | None, int, int | None, int | None, bool]
 
 
@@ -19,7 +20,7 @@ _Row = tuple[str, str, int | None, int | None, int, int | None, int | None, bool
 class Count:
     """One row: who counts, by which method, operations (empty where unknown).
 
-    share: of the largest total of the task.
+    share: of the largest total of the task that bars show whole, at most 1; beyond: larger than that.
     """
 
     by: str
@@ -31,6 +32,7 @@ class Count:
     trig: str
     ours: bool
     share: float
+    beyond: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,8 @@ def counts(
                 rows.append(("kane", method, c.mul, c.add, c.total, c.div, c.trig, True))
         known = published(mechanism.name, task)
         rows += [(p.source, p.method, p.mul, p.add, p.total, None, None, False) for p in known]
-        largest = max(row[4] for row in rows) or 1
+        least = min((row[4] for row in rows if row[4]), default=1)
+        largest = max((row[4] for row in rows if row[4] <= WHOLE * least), default=1) or 1
         tasks.append((task, tuple(_count(row, largest) for row in rows)))
     return Counts(tuple(tasks), beyond_trees(mechanism))
 
@@ -109,7 +112,7 @@ def beyond_trees(mechanism: Mechanism) -> str:
 def _count(row: _Row, largest: int) -> Count:
     by, method, mul, add, total, div, trig, ours = row
     texts = (_digits(mul), _digits(add), _digits(total), _digits(div), _digits(trig))
-    return Count(by, method, *texts, ours, total / largest)
+    return Count(by, method, *texts, ours, min(1.0, total / largest), total > largest)
 
 
 def _digits(n: int | None) -> str:
