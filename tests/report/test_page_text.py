@@ -28,9 +28,9 @@ from kane.report import Given, Options, build_report, recording, render
 from kane.report.render import embedded
 from kane.report.sections.collada import collada_triangles
 from kane.report.sections.maps import maps
-from kane.report.sections.numbers import counts
 from kane.report.sections.meshes import Mesh, find_meshes, thinned
 from kane.report.sections.motion import torque_split, trajectory
+from kane.report.sections.numbers import counts
 from kane.report.sections.poles import poles
 from kane.simulation.simulate import simulate
 
