@@ -71,7 +71,6 @@ class Loading:
         )  # fmt: skip
         return made.with_parameters(assignments("values", self.values)) if self.values else made
 
-
     def numeric(self, robot: str, need: str) -> Robot:
         """The robot, all of whose parameters have values.  Raises UnknownNameError for the first that has none."""
         made = self.load(robot)

@@ -321,10 +321,10 @@ def number_or_text(value: Scalar, values: Mapping[str, float]) -> float | str:
     return number(value, values)
 
 
-def valueless(name: str, need: str = "") -> UnknownNameError:
-    """The error of a parameter whose value is needed, and was not given; need: what for."""
+def valueless(name: str) -> UnknownNameError:
+    """The error of a parameter whose value is needed, and was not given."""
     remedy = f"Give one: robot.with_parameters({{{name!r}: 2.5}}), or --values {name}=2.5 in a command."
-    return UnknownNameError(f"Parameter {name!r} has no value{need and f', which {need}'}.", name=name, remedy=remedy)
+    return UnknownNameError(f"Parameter {name!r} has no value.", name=name, remedy=remedy)
 
 
 def build(value: Scalar, graph: Graph, resolve: Callable[[str], Ref]) -> Ref:

@@ -76,10 +76,11 @@ def optimise(
 ) -> Searched:  # fmt: skip
     """The task's program with the fewest operations found; deterministic for a seed.
 
-    effort: "low" tries the places of the links' origins only; "normal" all passes; "high" more of each. Raises
-    InputError for another effort and what derive_task raises.  What cannot be searched comes back as derived, with a
-    note.  Parameters that are named one by one may be zero at run time; with "symbolic" a program of "normal" and
-    "high" may divide by parameters, as published counts do, which then must not be zero.
+    effort: "low" tries the places of the links' origins, and the explicit form of the smallest robots; "normal" all
+    passes; "high" more of each.  Raises InputError for another effort and what derive_task raises.  What cannot be
+    searched comes back as derived, with a note.  Parameters that are named one by one may be zero at run time;
+    with "symbolic" a program of "normal" and "high" may divide by parameters, as published counts do, which then must
+    not be zero.
     """
     check_effort(effort)
     derived = derive_task(mechanism, task, frame, parameters, external)
