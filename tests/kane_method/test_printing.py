@@ -85,6 +85,27 @@ def test_long_expressions_are_nested():
     assert Terms(other.graph).text(other.residual[0]) == text
 
 
+@pytest.mark.parametrize("own", ["L", "z1"])
+def test_intermediates_are_no_names_of_the_mechanism(own):
+    """What is printed reads back, whatever the parameters are called."""
+    s = System("arm")
+    (length,) = s.parameters(f"{own} m")[:1]
+    frame, point = s.N, s.O
+    for k, q in enumerate(s.coordinates("a b c d")):
+        frame = frame.orient_new_axis(f"F{k}", (3, 1, 2)[k % 3], q)
+        point = point.locate_new(f"P{k}", length * frame.x + frame.y * (k + 1))
+        s.particle(f"M{k}", point, "m")
+    s.gravity(s.N.y * -9.81)
+    e = kane_equations(s.mechanism())
+    main, where, rest = terms_of(e).text(e.residual[0]).partition(" where ")
+    assert where
+    meant = {}
+    for name, _, value in (line.partition(" = ") for line in rest.split("; ")):
+        meant[name] = expression(e, value, meant)
+    assert own not in meant
+    assert expression(e, main, meant) == e.residual[0]
+
+
 TITLES = (
     "Preliminaries", "Generalized coordinates and speeds", "Velocities and angular velocities", "Partial velocities",
     "Accelerations", "Generalized inertia forces", "Generalized active forces", "Kane's equations",

@@ -13,7 +13,6 @@ from kane.mechanism.formula import Formula, formula, parse
 from kane.mechanism.latex import escape, formula_latex, formula_pieces, is_sum, name_latex
 
 _SILENT = re.compile(r"\\(?:frac|left|right|bigl|bigr|mathrm|text|d+ot|boldsymbol|mathbf|hat)|[{}\s\\,^_]")
-_Z = re.compile(r"\bz(\d+)\b")
 WIDTH = 70  # characters of a line, commands and braces left out
 HEADS = {"w": r"\boldsymbol{\omega}", "alpha": r"\boldsymbol{\alpha}", "v": r"\mathbf{v}", "a": r"\mathbf{a}"}
 Line = tuple[str, list[str], str]  # left side, pieces of the right side, remark
@@ -79,7 +78,7 @@ class _Writer:
                 if c > 1:
                     main, where, rest = self.t.text(c).partition(" where ")
                     if where and made:  # z1, z2, ... of another coefficient go on counting
-                        main, rest = (_later(x, len(made)) for x in (main, rest))
+                        main, rest = (_later(x, len(made), self.t.head) for x in (main, rest))
                     own = self.coefficient(main, _basis(self.p.axes[k].name, axis))
                     negative = own.startswith("-")
                     pieces.append(own if not pieces else f"- {own[1:]}" if negative else f"+ {own}")
@@ -167,9 +166,9 @@ class _Writer:
         return _align(lines)
 
 
-def _later(text: str, count: int) -> str:
-    """z1, z2, ... with numbers beyond the first `count`."""
-    return _Z.sub(lambda z: f"z{int(z[1]) + count}", text)
+def _later(text: str, count: int, head: str) -> str:
+    """z1, z2, ... (or what head says) with numbers beyond the first `count`."""
+    return re.sub(rf"\b{head}(\d+)\b", lambda z: f"{head}{int(z[1]) + count}", text)
 
 
 def _align(lines: Sequence[Line]) -> list[str]:

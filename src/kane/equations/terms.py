@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -149,6 +150,15 @@ class Terms:
         except TooLongError:
             return self.nested_text(ref)
 
+    @property
+    def head(self) -> str:
+        """What numbered intermediates are called: z; zz and so on where symbols have such names."""
+        taken = [s.name for s in self.graph.symbols.values()] + [name for name, _ in self.abbreviations.values()]
+        head = "z"
+        while any(re.fullmatch(rf"{head}\d+", name) for name in taken):
+            head += "z"
+        return head
+
     def nested_text(self, ref: Ref, limit: int = 60) -> str:
         """A formula as it is built; longer ones with numbered intermediates, "where z1 = ..."."""
         g = self.graph
@@ -162,7 +172,7 @@ class Terms:
             for n in order
             if len(order) > limit and uses.get(n, 0) > 1 and g.args[n] and g.op[n] not in ("sin", "cos")
         ]
-        names = {n: f"z{k + 1}" for k, n in enumerate(shared)}
+        names = {n: f"{self.head}{k + 1}" for k, n in enumerate(shared)}
         lines = [f"{names[n]} = {self._nested(2 * n, 0, {x: y for x, y in names.items() if x != n})}" for n in shared]
         text = self._nested(ref, 0, names)
         return f"{text} where {'; '.join(lines)}" if lines else text
