@@ -157,3 +157,13 @@ def test_odd_names_are_escaped():
     s.particle("P_1", s.O.locate_new("P_1", 2 * A.x), m)
     text = work_out(kane_equations(s.mechanism())).latex()
     assert r"\hat{\mathbf{y}}_{\text{A\_arm}}" in text and r"\mathbf{v}^{\text{P\_1}}" in text and "m_{1}" in text
+
+
+def test_abbreviations_are_defined_and_used_in_all_steps():
+    robot = runpy.run_path(str(EXAMPLES / "rp_robot.py"))["build"]().mechanism()
+    steps = work_out(kane_equations(robot), abbreviations={"x": "LP + q2 - L/2"})
+    text = steps.latex()
+    first, *_ = text.partition(r"\subsection")
+    assert r"x &= \mathrm{LP} + q_{2} - \frac{L}{2}" in first
+    velocity = next(line for line in text.splitlines() if r"\mathbf{v}^{B*} &=" in line)
+    assert velocity.count("x") == 1 and "q_{2}" not in velocity

@@ -22,6 +22,7 @@ def steps_latex(steps: Steps) -> str:
     """All steps as a fragment for a document that uses amsmath."""
     writer = _Writer(steps)
     parts = ["% needs \\usepackage{amsmath}; \\allowdisplaybreaks lets long steps run over pages"]
+    parts += _align([(writer.one(name), writer.pieces(text), "") for name, text in steps.abbreviations.items()])
     for step in steps:
         parts += [rf"\subsection*{{{step.number}. {_title(step.title)}}}", *writer.body(step)]
     return "\n".join(parts) + "\n"
@@ -32,7 +33,7 @@ class _Writer:
 
     def __init__(self, steps: Steps) -> None:
         self.p: Points = steps.equations.points
-        self.t: Terms = terms_of(steps.equations)
+        self.t: Terms = terms_of(steps.equations, steps.abbreviations)
         known = {s.name for s in self.p.graph.symbols.values()} | set(self.p.symbols.names_udot)
         known |= {f"{n}_dot" for n in self.p.coordinates.names}
         names = sorted((n for n in known if n), key=lambda n: (-len(n), n))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kane.equations.held import Held
 from kane.equations.projection import Equations
@@ -43,7 +43,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The steps of Kane's method for one mechanism; str() prints all.  held: how constraints enter step 8."""
+    """The steps of Kane's method for one mechanism; str() prints all.
+
+    held: how constraints enter step 8; abbreviations: name -> formula, as given.
+    """
 
     equations: Equations
     preliminaries: Step
@@ -56,6 +59,7 @@ class Steps:
     kane: Step
     activity: Step
     held: Held | None = None
+    abbreviations: Mapping[str, str] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Step]:
         return iter((self.preliminaries, self.speeds, self.velocities, self.partial_velocities, self.accelerations,

@@ -81,6 +81,7 @@ def work_out(
         kane_step(e, held, parts, t),
         _activity(e, t),
         held,
+        dict(abbreviations or {}),
     )
 
 
