@@ -74,7 +74,7 @@ def counts(
     """Operations of each task by each method, and what each pass of the search saved.
 
     Args:
-        effort: Of the search: low tries places of origins and small explicit forms, normal all passes, high more of each.
+        effort: Of the search: low tries origins and small explicit forms, normal all passes, high more of each.
         task: Tasks to count: a,b,c, or --task again for each; task:frame for a task of a frame (jacobian:tool).
         trace: List every operation with its origin: [terms] parameters of bodies -> outputs.
     """
