@@ -95,7 +95,7 @@ def test_table_of_methods() -> None:
 @pytest.mark.parametrize("name", ["two_link", "planar_rp"])
 def test_small_robots_cost_no_more_than_their_explicit_form(name: str, parameters: Parameters) -> None:
     robot = bundled(name)
-    for task in FEW_TERMS:
+    for task in ("inverse_dynamics", "mass_matrix", "inverse_dynamics_derivatives"):
         found = optimise(robot, task, parameters=parameters)
         at_hand = explicit_task(robot, task, parameters)
         assert found.program.inputs == found.unsearched.inputs
