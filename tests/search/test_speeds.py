@@ -98,7 +98,7 @@ def test_the_search_finds_them() -> None:
 
     Matrix: 3 products.  Bias: 3 sines times constants, 3 squares, 6 products, 3 of weight, 6 sums.  Right side: 5
     differences.  L^T D L with a constant D_3: 7 products, 4 sums; solution: 9 products, 6 sums.  Sums of rates and
-    differences of their accelerations: 4.  In the joints' own rates the search needs 79.
+    differences of their accelerations: 4.  In the joints' own rates the search needs 66.
     """
     found = optimise(ROBOTS["chain"], "forward_dynamics")
     assert found.program.counts.total <= 62 and found.program.counts.div == 2
@@ -110,5 +110,7 @@ def test_the_search_finds_them() -> None:
 @pytest.mark.parametrize("name", ["puma560", "ur_like", "scara"])
 def test_low_effort_finds_them_too(name: str) -> None:
     found = optimise(ROBOTS[name], "forward_dynamics", effort="low")
-    assert any(row.step.startswith("speeds") for row in found.trail)
+    steps = [row.step for row in found.trail]
+    assert any(step.startswith("speeds") for step in steps) or steps == ["explicit form"] and name == "scara"
+    assert found.program.counts.total <= in_sums(ROBOTS[name])[0].counts.total
     assert equal(found.program, found.unsearched)
