@@ -111,6 +111,6 @@ def test_the_search_finds_them() -> None:
 def test_low_effort_finds_them_too(name: str) -> None:
     found = optimise(ROBOTS[name], "forward_dynamics", effort="low")
     steps = [row.step for row in found.trail]
-    assert any(step.startswith("speeds") for step in steps) or steps == ["explicit form"] and name == "scara"
+    assert any(step.startswith("speeds") for step in steps) or (steps == ["explicit form"] and name == "scara")
     assert found.program.counts.total <= in_sums(ROBOTS[name])[0].counts.total
     assert equal(found.program, found.unsearched)
