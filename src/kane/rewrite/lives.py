@@ -7,10 +7,10 @@ registers do not hold are what is left to save.  Several orders are made, and th
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from kane.graph.program import Program, operands_first
-from kane.rewrite.schedule import TRIG, demands, reordered, trig_first
+from kane.graph.program import Program
+from kane.rewrite.schedule import TRIG, demands, depth_first, reordered, trig_first
 
 LARGE = 3000  # operations beyond which the first order is taken, uncompared
 NEVER = 1 << 60
@@ -74,14 +74,7 @@ def _orders(program: Program) -> Iterator[list[int]]:
     large = len(program.state) > LARGE
     for weights in (demands(program),) if large else (_sizes(program), demands(program)):
         for start in (roots,) if large else (roots, roots[::-1]):
-            yield operands_first(start, _operands(program, weights.__getitem__))
-
-
-def _operands(program: Program, key: Callable[[int], int]) -> Callable[[int], list[int]]:
-    def operands(node: int) -> list[int]:
-        return sorted((a >> 1 for a in program.values[node].args if a >> 1 >= program.first_state), key=key)
-
-    return operands
+            yield depth_first(program, start, weights)
 
 
 def _sizes(program: Program) -> dict[int, int]:
@@ -123,5 +116,4 @@ def _early_last_uses(program: Program, order: Sequence[int]) -> list[int]:
                 last = any(uses[node] == 1 and values[node].op not in TRIG for node in operands[user])
                 if last and not missing[user]:
                     stack.append(user)
-    seen = set(result)
-    return result + [index for index in program.state if index not in seen]
+    return result + [index for index in program.state if index not in done]

@@ -6,7 +6,7 @@ The order changes no value, only how well a processor overlaps the operations an
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -101,13 +101,18 @@ def demands(program: Program) -> dict[int, int]:
     return demand
 
 
+def depth_first(program: Program, roots: Sequence[int], weights: Mapping[int, int]) -> list[int]:
+    """Roots and the state values that they need, operands before users; first the operand of the largest weight."""
+    first, values = program.first_state, program.values
+    return operands_first(
+        roots, lambda node: sorted((a >> 1 for a in values[node].args if a >> 1 >= first), key=weights.__getitem__)
+    )
+
+
 def _depth_first(program: Program) -> list[int]:
     """Depth first from the outputs, the more demanding operand first."""
-    first, values, demand = program.first_state, program.values, demands(program)
-    roots = [r >> 1 for out in program.outputs for r in _by_columns(out) if r >> 1 >= first]
-    order = operands_first(
-        roots, lambda node: sorted((a >> 1 for a in values[node].args if a >> 1 >= first), key=demand.__getitem__)
-    )
+    roots = [r >> 1 for out in program.outputs for r in _by_columns(out) if r >> 1 >= program.first_state]
+    order = depth_first(program, roots, demands(program))
     seen = set(order)
     return order + [index for index in program.state if index not in seen]
 

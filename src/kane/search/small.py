@@ -42,7 +42,7 @@ def explicit_programs(mechanism: Mechanism, parameters: Parameters) -> list[Prog
     model = _model(mechanism, parameters)
     if model is None:
         return []
-    bias = explicit_task(mechanism, "bias_forces", parameters)
+    bias = _task(mechanism, "bias_forces", parameters, model)
     return [program(model, "mass_matrix"), program(model, "gravity_forces"), *([bias] if bias else [])]
 
 
@@ -51,12 +51,17 @@ def explicit_task(mechanism: Mechanism, task: str, parameters: Parameters) -> Pr
 
     None too for declared speeds: the explicit model is written in the rates of the coordinates.
     """
-    model = _model(mechanism, parameters) if task in FEW_TERMS and not mechanism.speeds else None
-    if model is None or sum(len(element) for row in model.A for element in row) > FEW_TERMS[task]:
+    model = _model(mechanism, parameters) if task in FEW_TERMS else None
+    return None if model is None else _task(mechanism, task, parameters, model)
+
+
+def _task(mechanism: Mechanism, task: str, parameters: Parameters, model: ExplicitModel) -> Program | None:
+    if mechanism.speeds or sum(len(element) for row in model.A for element in row) > FEW_TERMS[task]:
         return None
     if task == "generalized_inertia_forces":
-        model = _model(replace(mechanism, gravity=(ZERO, ZERO, ZERO)), parameters)
-        assert model is not None
+        weightless = _model(replace(mechanism, gravity=(ZERO, ZERO, ZERO)), parameters)
+        assert weightless is not None
+        model = weightless
     whole = program(model, task if task in EXPLICIT else "inverse_dynamics")
     system = derive_system(mechanism, parameters)
     if not set(whole.parameter_names) <= set(system.parameters):
