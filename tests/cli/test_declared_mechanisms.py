@@ -54,19 +54,20 @@ def test_loads_left_out_are_said_to_be(tmp_path, capsys):
     assert "leave them out" in capsys.readouterr().out
 
 
-def test_constraints_are_refused(tmp_path, capsys):
+def geared(tmp_path):
+    """A file of pendulums that a condition couples."""
     s = pendulums(())
     s.holonomic("gear", "q1 - 2*q2")
     file = tmp_path / "model.toml"
     file.write_text(write_toml(s.mechanism()))
-    assert run("linearize", str(file)) != 0
+    return str(file)
+
+
+def test_constraints_are_refused(tmp_path, capsys):
+    assert run("linearize", geared(tmp_path)) != 0
     assert "has constraints" in capsys.readouterr().err
 
 
 def test_derive_says_what_it_leaves_out(tmp_path, capsys):
-    s = pendulums(())
-    s.holonomic("gear", "q1 - 2*q2")
-    file = tmp_path / "model.toml"
-    file.write_text(write_toml(s.mechanism()))
-    assert run("derive", str(file), "--effort", "low") == 0
+    assert run("derive", geared(tmp_path), "--effort", "low") == 0
     assert "The mechanism has constraints; the tasks of its tree leave them out" in capsys.readouterr().out

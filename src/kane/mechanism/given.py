@@ -102,6 +102,13 @@ def checked_choice(name: str, value: object, choices: Sequence[str]) -> str:
     return value
 
 
+def checked_kind(name: str, value: object, kind: type, remedy: str) -> None:
+    """InputError for an item of `name` that is of another class."""
+    if not isinstance(value, kind):
+        text = f"{name} has {shown(value)}, which is no {kind.__name__}."
+        raise InputError(text, name=name, value=shown(value), remedy=remedy)
+
+
 def checked_function(name: str, value: object, arguments: str) -> Any:
     """What can be called; InputError says with which arguments it will be."""
     if not callable(value):

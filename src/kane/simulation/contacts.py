@@ -14,7 +14,7 @@ from kane.errors import InputError, NumberError, UnknownNameError, UnsupportedEr
 from kane.graph.arena import Graph, Ref
 from kane.graph.derivative import gradient
 from kane.mechanism.formula import ScalarLike, exact
-from kane.mechanism.given import checked_items, checked_mapping, checked_number, shown
+from kane.mechanism.given import checked_items, checked_kind, checked_mapping, checked_number, shown
 from kane.simulation.events import Event
 
 if TYPE_CHECKING:
@@ -46,11 +46,7 @@ def checked_contacts(contacts: Any) -> tuple[Contact, ...]:
     """Contacts, or one.  Raises InputError for what is none, or has no number where one is wanted."""
     made = (contacts,) if isinstance(contacts, Contact) else checked_items(contacts, "contacts")
     for item in made:
-        if not isinstance(item, Contact):
-            raise InputError(
-                f"contacts has {shown(item)}, which is no Contact.", name="contacts", value=shown(item),
-                remedy='Give Contacts of kane.simulation: Contact("q1", upper=1).',
-            )  # fmt: skip
+        checked_kind("contacts", item, Contact, 'Give Contacts of kane.simulation: Contact("q1", upper=1).')
         what = f"of contact {shown(item.name)}"
         factors = {item.coordinates: 1} if isinstance(item.coordinates, str) else item.coordinates
         if not checked_mapping(f"coordinates {what}", factors, 'a name, or {"q1": 1, "q2": -2}'):

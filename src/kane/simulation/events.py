@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kane.errors import InputError
-from kane.mechanism.given import checked_flag, checked_function, checked_name, checked_number, shown
+from kane.mechanism.given import checked_flag, checked_function, checked_kind, checked_name, checked_number, shown
 from kane.simulation.dense import interpolate
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -52,11 +52,8 @@ def checked_events(events: Any) -> tuple[Event, ...]:
         events = events.reshape(-1)
     made = tuple(events)
     for event in made:
-        if not isinstance(event, Event):
-            raise InputError(
-                f"events has {shown(event)}, which is no Event.", name="events", value=shown(event),
-                remedy="Give Events of kane.simulation: Event(function of (t, q, u), name).",
-            )  # fmt: skip
+        remedy = "Give Events of kane.simulation: Event(function of (t, q, u), name)."
+        checked_kind("events", event, Event, remedy)
         checked_name(event.name, "An event")
         what = f"of event {event.name!r}"
         checked_function(f"The function {what}", event.function, "(t, q, u) that gives a number")

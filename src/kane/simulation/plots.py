@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kane.errors import MissingExtraError, UnsupportedError
+from kane.errors import MissingExtraError, UnsupportedError, install
 from kane.mechanism.given import checked_flag, checked_items
 from kane.simulation.files import checked_path, replace_whole
 
@@ -72,8 +72,7 @@ def check(path: str | Path | None) -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
-        remedy = 'Install it: pip install "kane[plot]".'
-        raise MissingExtraError("Plots want matplotlib.", name="plot", remedy=remedy) from error
+        raise MissingExtraError("Plots want matplotlib.", name="plot", remedy=install("plot")) from error
     if path is not None:
         checked_path(path, "a plot", (".svg", ".png"))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kane.errors import MissingExtraError, UnsupportedError
+from kane.errors import MissingExtraError, UnsupportedError, install
 from kane.simulation.constraints import solve
 from kane.simulation.loop import Steps
 from kane.simulation.model import Array, Model
@@ -23,9 +23,7 @@ def _sundae(name: str) -> Any:
         import sksundae.cvode
         import sksundae.ida
     except ImportError as error:
-        raise MissingExtraError(
-            f"The method {name} wants SUNDIALS.", name="dae", remedy='Install it: pip install "kane[dae]".'
-        ) from error
+        raise MissingExtraError(f"The method {name} wants SUNDIALS.", name="dae", remedy=install("dae")) from error
     return sksundae
 
 
