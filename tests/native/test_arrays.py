@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from kane.errors import ShapeError
-from kane.graph.program import Program
+from kane.graph.arena import Graph
+from kane.graph.program import Input, Program, build_program
 from kane.native import NativeFunction, compile_program
 from native.arrays import assert_same_bits, states
 
@@ -171,3 +172,15 @@ class TestArrays:
         assert np.isfinite(f(fast, fast, fast)).all()
         assert f(fast, fast, fast, out=out) is out
         assert out[0] == -np.inf and np.isfinite(out[1])
+
+
+@pytest.mark.parametrize("n", [20_003, 1 << 14, 1 << 15])
+def test_many_long_columns(n: int) -> None:
+    """More columns than a processor fetches ahead, beyond the caches: used in place, at any distance of columns."""
+    g = Graph()
+    names = tuple(f"x{i}" for i in range(40))
+    x = [g.symbol(name) for name in names]
+    products = [g.mul(a, b) for a, b in zip(x, x[1:] + x[:1], strict=True)]
+    f = compile_program(build_program(g, "products", [Input("x", names)], [("y", (40,), products)]))
+    columns = np.random.default_rng(0).normal(size=(40, n)).T
+    assert_same_bits(f(columns), columns * np.roll(columns, -1, axis=1))

@@ -5,21 +5,22 @@ States go through in blocks.  Where neighbouring states are neighbours in memory
 in place, unless columns are a multiple of 2 KiB apart, whose lines push each other out of the cache; otherwise a block
 is transposed or copied through a scratch.  It stays in the first-level cache, where columns are written in the second:
 long pieces of them are worth more.  Lanes beyond the last state repeat it.  In long batches a few states go first, so
-that vectors of most columns are aligned from there on.
+that vectors of most columns are aligned from there on.  The next block of many columns is asked for ahead (ahead.py).
 """
 
 from __future__ import annotations
 
 from kane.graph.program import Program
+from kane.native.ahead import FAR, ask_function, asks
 from kane.native.text import Type
 from kane.native.transpose import chunk_of, move_functions
 
 SCRATCH, SCRATCH_COLUMNS = 24 * 1024, 96 * 1024  # bytes of a block, and of one whose results go to columns
 LONGEST = 64  # states of a block at most
-FEW = 8  # columns of inputs that cost less in place than their copies
+PIECE, SCRATCH_PIECES = 32, 384 * 1024  # states of columns worth more bytes: shorter pieces cost a quarter more
+FEW, SHARE = 8, 3  # columns of inputs that cost less in place than their copies: so many, or one of so many of all
 ALIGNED = 256  # states from which it pays to align columns first
 CONFLICT = 2048  # bytes; columns at multiples of it share few sets of a cache
-CACHE = 1 << 20  # bytes; arrays beyond come from farther than the second-level cache, where copies cost more
 
 
 def batch_function(program: Program, t: Type) -> str:
@@ -28,11 +29,12 @@ def batch_function(program: Program, t: Type) -> str:
     outputs = [(f"out{i}", len(o.refs)) for i, o in enumerate(program.outputs)]
     arrays = inputs + outputs
     elements = max(1, sum(size for _, size in arrays))
-    short, long = (_block(t, elements, room) for room in (SCRATCH, SCRATCH_COLUMNS))
+    short, long, pieces = (_block(t, elements, room) for room in (SCRATCH, SCRATCH_COLUMNS, SCRATCH_PIECES))
+    long = max(long, min(pieces, PIECE))
     lines: list[str] = []
-    anyhow, written = _in_place(inputs), {name for name, _ in outputs}
+    anyhow, written = _in_place(inputs, max(FEW, elements // SHARE)), {name for name, _ in outputs}
     for n, (name, size) in enumerate(arrays):
-        far = CACHE // elements if name not in written else None
+        far = FAR // elements if name not in written else None
         lines += _argument(t, n, name, size * long * t.scalar_bytes, name in anyhow, far)
     columns = "true"
     for name, _ in outputs:
@@ -64,11 +66,14 @@ def batch_function(program: Program, t: Type) -> str:
     for name, size in inputs:
         lines += _move(t, name, size, "pack")
     before = f"{inputs[-1][0]}_ready" if inputs else "loop"
+    asked = [asks(name, size, elements) for name, size in inputs]
+    lines += [line for prepare, _ in asked for line in prepare]
     lines += ["br label %kernel", "kernel:", f"%g = phi i64 [0, %{before}], [%g1, %kernel]"]
     lines.append(f"%g_at = mul i64 %g, {t.bytes}")
     lines += [f"%{name}_g = getelementptr i8, ptr %{name}_at, i64 %g_at" for name, _ in arrays]
     lines += [
         f"call void @state_v(ptr %c, {', '.join(f'ptr %{name}_g, i64 %{name}_step' for name, _ in arrays)})",
+        *(line for _, ask in asked for line in ask),
         "%g1 = add i64 %g, 1",
         "%more_g = icmp slt i64 %g1, %groups",
         "br i1 %more_g, label %kernel, label %given",
@@ -87,7 +92,8 @@ def batch_function(program: Program, t: Type) -> str:
     ]
     moves = move_functions(t, {chunk_of(t, size) for _, size in inputs}, {chunk_of(t, size) for _, size in outputs})
     head = "define void @batch(i64 %n, ptr %pointers, ptr %batch_strides, ptr %element_strides, ptr %c) {"
-    return "\n".join([moves, head, "start:", *("  " + line for line in lines), "}", ""])
+    parts = [moves, ask_function()] if any(ask for _, ask in asked) else [moves]
+    return "\n".join([*parts, head, "start:", *("  " + line for line in lines), "}", ""])
 
 
 def _lead(t: Type, arrays: list[tuple[str, int]], anyhow: set[str]) -> list[str]:
@@ -130,14 +136,14 @@ def _block(t: Type, elements: int, room: int) -> int:
     return max(t.lanes, min(LONGEST, 1 << max(fitting, 1).bit_length() - 1))
 
 
-def _in_place(inputs: list[tuple[str, int]]) -> set[str]:
-    """Inputs whose columns are used in place at any distance, in their order.
+def _in_place(inputs: list[tuple[str, int]], few: int) -> set[str]:
+    """Inputs whose columns, at most so few, are used in place at any distance, in their order.
 
     No output is: a processor takes a load for one of a store at the same place of another page, and waits for it.
     """
     chosen, columns = set(), 0
     for name, size in inputs:
-        if columns + size <= FEW:
+        if columns + size <= few:
             chosen.add(name)
             columns += size
     return chosen
@@ -146,7 +152,7 @@ def _in_place(inputs: list[tuple[str, int]]) -> set[str]:
 def _argument(t: Type, n: int, name: str, room: int, anyhow: bool, far: int | None) -> list[str]:
     """Scratch, address and strides of array n, and whether it can be used in place.
 
-    anyhow: at any distance of its columns; far: at distances of more bytes than this.
+    anyhow: at any distance of its columns; far: at distances of more bytes than this, from where copies cost more.
     """
     return [
         f"%{name}_buffer = alloca i8, i64 {max(room, 1)}, align 64",

@@ -12,18 +12,17 @@ def sincos_function(t: Type) -> str:
     vector, lanes = t.name, t.lanes
     bits = f"i{lanes}"
     lines = [
-        *_straight(t, k),
-        f"store {vector} %sx, ptr %s, align {t.scalar_bytes}",
-        f"store {vector} %cx, ptr %c, align {t.scalar_bytes}",
         f"%size = call {vector} @llvm.fabs.{t.suffix}({vector} %x)",
         f"%far = fcmp ogt {vector} %size, {t.literal(k.limit)}",
         f"%mask = bitcast {t.bools} %far to {bits}",
         f"%any = icmp ne {bits} %mask, 0",
-        "br i1 %any, label %slow, label %done, !prof !0",
-        "slow:",  # in a function of its own, which keeps this one free of saved registers
+        "br i1 %any, label %slow, label %near, !prof !0",
+        "slow:",
         f"tail call void @sincos_slow_{lanes}({vector} %x, ptr %s, ptr %c)",
         "ret void",
-        "done:",
+        "near:",
+        *_straight(t, k),
+        *_stored(t),
         "ret void",
     ]
     head = f"define internal void @sincos_{lanes}({vector} %x, ptr %s, ptr %c) noinline {{"
@@ -32,18 +31,24 @@ def sincos_function(t: Type) -> str:
 
 def _slow_function(t: Type) -> str:
     """IR of `@sincos_slow_<lanes>`: the C library for the lanes that are out of range."""
-    lines = []
+    k = DOUBLE if t.scalar == "double" else FLOAT
+    lines = [*_straight(t, k), *_stored(t)]
     for lane in range(t.lanes):
         take = f"extractelement {t.name} %x, i32 {lane}" if t.lanes > 1 else f"fadd {t.name} %x, {t.literal(-0.0)}"
         offset = lane * t.scalar_bytes
         lines += [
             f"%lane{lane} = {take}",
-            f"%s{lane} = getelementptr i8, ptr %s, i64 {offset}",
-            f"%c{lane} = getelementptr i8, ptr %c, i64 {offset}",
-            f"call void @sincos_far({t.scalar} %lane{lane}, ptr %s{lane}, ptr %c{lane})",
+            f"%to_s{lane} = getelementptr i8, ptr %s, i64 {offset}",
+            f"%to_c{lane} = getelementptr i8, ptr %c, i64 {offset}",
+            f"call void @sincos_far({t.scalar} %lane{lane}, ptr %to_s{lane}, ptr %to_c{lane})",
         ]
     head = f"define internal void @sincos_slow_{t.lanes}({t.name} %x, ptr %s, ptr %c) noinline cold {{"
     return "\n".join([head, *("  " + line for line in lines), "  ret void", "}"])
+
+
+def _stored(t: Type) -> list[str]:
+    """Both results to where %s and %c point."""
+    return [f"store {t.name} %{part}x, ptr %{part}, align {t.scalar_bytes}" for part in "sc"]
 
 
 def far_function(t: Type) -> str:
