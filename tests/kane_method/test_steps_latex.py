@@ -10,6 +10,7 @@ import pytest
 
 from kane.equations.programs import program_inputs
 from kane.equations.projection import kane_equations
+from kane.equations.step_tables import printer
 from kane.equations.steps import work_out
 from kane.graph.evaluate import evaluate
 from kane.graph.program import Input, build_program
@@ -81,7 +82,9 @@ def values_of(steps, refs, seed=4):
     given = {i.name: random.uniform(0.3, 1.5, i.size) for i in inputs}
     found = evaluate(build_program(e.graph, "steps", inputs, [("r", (len(refs),), refs)]), given)["r"]
     by_name = {label: x for i in inputs for label, x in zip(i.labels, given[i.name], strict=True)}
-    typeset = {name_latex(n[:-1], 1) if n.endswith("'") else name_latex(n): float(x) for n, x in by_name.items()}
+    by_name = {printer(e.points).names.get(n, n): x for n, x in by_name.items()}
+    dotted = {n: re.fullmatch(r"(.+?)(?:'|_(d{1,2})ot)", n) for n in by_name}
+    typeset = {name_latex(d[1], len(d[2] or "d")) if d else name_latex(n): float(by_name[n]) for n, d in dotted.items()}
     assert len(typeset) == len(by_name) and len(s.udot) == len(e.inertia)
     return found, typeset
 

@@ -237,7 +237,7 @@ def test_a_hand_derivation_with_multipliers_is_checked():
     }  # fmt: skip
     assert all(found.equal for found in check_steps(steps, right))
     (found,) = check_steps(steps, {"equation_2": "-m*y_ddot - m*g"})
-    assert found.missing == ("lambda1*q_y",) and not found.extra
+    assert found.missing == ("lambda1*y",) and not found.extra
 
 
 def test_a_parameter_named_lambda1_is_not_the_multiplier():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from kane.equations.step_tables import Step, Steps, terms_of
+from kane.equations.step_tables import RATE, Step, Steps, terms_of
 from kane.equations.terms import Terms
 from kane.errors import NumberError
 from kane.kinematics.points import Mixed, Points, position
@@ -35,7 +35,7 @@ class _Writer:
         self.p: Points = steps.equations.points
         self.t: Terms = terms_of(steps.equations, steps.abbreviations)
         known = {s.name for s in self.p.graph.symbols.values()} | set(self.p.symbols.names_udot)
-        known |= {f"{n}_dot" for n in self.p.coordinates.names}
+        known |= {f"{n}_dot" for n in self.p.coordinates.names} | set(self.t.names.values())
         names = sorted((n for n in known if n), key=lambda n: (-len(n), n))
         self.known = re.compile("|".join(rf"(?<![\w.]){re.escape(n)}(?![\w'])" for n in names)) if names else None
 
@@ -130,6 +130,8 @@ class _Writer:
     def speeds(self, step: Step) -> list[str]:
         lines: list[Line] = []
         for row in step.rows:
+            if RATE in row[-1]:
+                continue
             found = self.equation(row[-1], row[0] if len(row) > 1 else "")
             lines += [line for line in found if line[1] != [line[0]]]  # typeset, a rate that is a speed is itself
         plain = len(lines) < len(step.rows)
@@ -214,9 +216,9 @@ def _title(text: str) -> str:
 
 
 def _name(text: str) -> str:
-    """A symbol; u1' and q1_dot with a dot."""
-    base = re.fullmatch(r"(.+?)(?:'|_dot)", text)
-    return name_latex(base[1], 1) if base else name_latex(text)
+    """A symbol; u1' and q1_dot with a dot, q1_ddot with two."""
+    base = re.fullmatch(r"(.+?)(?:'|_(d{1,2})ot)", text)
+    return name_latex(base[1], len(base[2] or "d")) if base else name_latex(text)
 
 
 def _force(text: str) -> str:

@@ -17,6 +17,7 @@ from kane.mechanism import formula as f
 from kane.mechanism.basis import label
 
 Value = Ref | Mixed | list[Mixed]
+RATE = ", the rate of "  # x_dot, the rate of x: a generalized speed without a name of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +86,30 @@ class Steps:
 
 def terms_of(e: Equations, abbreviations: Mapping[str, str] | None = None) -> Terms:
     """The printer of an equations' expressions: rates of speeds, then speeds, come first."""
-    s = e.points.symbols
     short = {name: expression(e, text) for name, text in (abbreviations or {}).items()}
-    return Terms(e.graph, (*s.names_udot, *s.names_u), {ref >> 1: (name, ref & 1) for name, ref in short.items()})
+    return printer(e.points, {ref >> 1: (name, ref & 1) for name, ref in short.items()})
+
+
+def printer(p: Points, short: dict[int, tuple[str, int]] | None = None) -> Terms:
+    """The printer of expressions of a mechanism; short: node -> name and sign of what is abbreviated."""
+    s = p.symbols
+    return Terms(p.graph, (*s.names_udot, *s.names_u), short or {}, declared_names(p))
+
+
+def declared_names(p: Points) -> dict[str, str]:
+    """Symbol -> the name that the user declared: theta for q_theta, theta_dot and theta_ddot for its rates."""
+    s, c, declared = p.symbols, p.coordinates, set(p.mechanism.coordinates)
+    pairs = list(zip(s.names_q, c.names, strict=True))
+    for symbols, ending in ((s.names_u, "_dot"), (s.names_udot, "_ddot")):
+        pairs += [(name, n + ending) for name, n in zip(symbols, c.speeds, strict=True) if n in c.names]
+    taken = {symbol.name for symbol in p.graph.symbols.values()}
+    ours = {n for name in declared for n in (name, f"{name}_dot", f"{name}_ddot")}
+    plain = {n for name, n in pairs if name == n}  # q1 keeps qd1
+    return {
+        name: n
+        for name, n in pairs
+        if n in ours and n not in taken and n.removesuffix("_ddot").removesuffix("_dot") not in plain
+    }
 
 
 def vector_text(p: Points, t: Terms, vector: Mapping[int, v.Vec]) -> str:

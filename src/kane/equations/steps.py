@@ -17,7 +17,7 @@ from kane.equations.projection import Equations, inertia_torque, project
 from kane.equations.step_check import Comparison as Comparison
 from kane.equations.step_check import check_steps as check_steps
 from kane.equations.step_conditions import condition_rows, kane_step
-from kane.equations.step_tables import Step, Steps, Value, sum_text, vector_text
+from kane.equations.step_tables import RATE, Step, Steps, Value, sum_text, vector_text
 from kane.equations.step_tables import expression as expression
 from kane.equations.step_tables import terms_of as terms_of
 from kane.equations.terms import Terms
@@ -61,10 +61,9 @@ def work_out(
     alpha = {f"alpha_{n}": _one(p, p.axes_of(n), e.accelerations.alpha[p.axes_of(n)]) for n in frames}
     acc = {f"a_{n}": pt.derivative_in_n(p, vel[f"v_{n}"]) for n in places}
     partial = {name: pt.partials(p, value) for name, value in motion.items()}
-    speeds = p.coordinates.speeds
     table = tuple(
-        (f"r = {r + 1} ({speed})", *(vector_text(p, t, partial[n][r]) for n in partial))
-        for r, speed in enumerate(speeds)
+        (f"r = {r + 1} ({t.names.get(speed, speed)})", *(vector_text(p, t, partial[n][r]) for n in partial))
+        for r, speed in enumerate(p.symbols.names_u)
     )
     headers = ("", *(f"{n}_r" for n in partial))
     body_forces = {b.link: project(p, inertial_push(e, b)) for b in p.bodies}
@@ -156,7 +155,8 @@ def _preliminaries(e: Equations, t: Terms) -> Step:
 def _speeds(e: Equations, held: Held | None, t: Terms) -> Step:
     s, m = e.points.symbols, e.points.mechanism
     rows: list[tuple[str, ...]] = [(f"{d.name} = {f.scalar_text(d.definition)}",) for d in m.speeds]
-    rows += [(f"{name}_dot = {t.text(rate)}",) for name, rate in s.rates.items()]
+    for name, text in {name: t.text(rate) for name, rate in s.rates.items()}.items():
+        rows.append((f"{name}_dot = {text}" if text != f"{name}_dot" else f"{text}{RATE}{name}",))
     values: dict[str, Value] = {f"{name}_dot": rate for name, rate in s.rates.items()}
     if held is None:
         headers: tuple[str, ...] = ("definition and kinematic equations",)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -24,12 +24,14 @@ class TooLongError(Exception):
 class Terms:
     """Expands and prints expressions of a graph; `order`: names of symbols that come first, e.g. udot, u.
 
-    abbreviations: node -> name printed for it, with the sign that the named reference has.
+    abbreviations: node -> name printed for it, with the sign that the named reference has.  names: how symbols are
+    printed that are called otherwise there.
     """
 
     graph: Graph
     order: tuple[str, ...] = ()
     abbreviations: dict[int, tuple[str, int]] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
     _known: dict[int, Polynomial | None] = field(default_factory=dict, compare=False, repr=False)
     _atoms: dict[int, str] = field(default_factory=dict, compare=False, repr=False)
 
@@ -50,7 +52,7 @@ class Terms:
     def _abbreviated(self, p: Polynomial) -> Polynomial:
         """Terms that make up abbreviations gathered, where that leaves fewer terms."""
         for node, (_, _) in self.abbreviations.items():
-            meaning = Terms(self.graph, self.order).expand(2 * node)
+            meaning = Terms(self.graph, self.order, names=self.names).expand(2 * node)
             atom = next((m[0][0] for m, c in meaning.items() if len(m) == 1 and m[0][1] == 1 and abs(c) == 1), None)
             if atom is None or not any(dict(m).get(atom, 0) > 0 for m in p):
                 continue
@@ -110,7 +112,7 @@ class Terms:
         return {m: c for m, c in result.items() if c}
 
     def _reduced(self, p: Polynomial) -> Polynomial:
-        """sin^2 written as 1 - cos^2 where that shortens the sum."""
+        """sin^2 written as 1 - cos^2, in all powers, where that shortens the sum."""
         g = self.graph
         for node in sorted({x for m in p for x, k in m if k >= 2 and g.op[x] == "sin"}, key=lambda x: g.residue[x]):
             cosine = g.cos(g.args[node][0]) >> 1
@@ -118,12 +120,11 @@ class Terms:
             square: Polynomial = {(): Fraction(1), ((cosine, 2),): Fraction(-1)}
             for m, c in p.items():
                 powers = dict(m)
-                if powers.get(node, 0) >= 2:
-                    powers[node] -= 2
-                    rest = tuple((x, k) for x, k in powers.items() if k)
-                    part = self._product({rest: c}, square)
-                else:
-                    part = {m: c}
+                squares = max(powers.get(node, 0), 0) // 2
+                powers[node] = powers.get(node, 0) - 2 * squares
+                part = {tuple((x, k) for x, k in powers.items() if k): c}
+                for _ in range(squares):
+                    part = self._product(part, square)
                 replaced = _sum(replaced, part)
             if len(replaced) < len(p):
                 p = replaced
@@ -155,7 +156,7 @@ class Terms:
         """What numbered intermediates are called: z; zz and so on where symbols have such names."""
         taken = [s.name for s in self.graph.symbols.values()] + [name for name, _ in self.abbreviations.values()]
         head = "z"
-        while any(re.fullmatch(rf"{head}\d+", name) for name in taken):
+        while any(re.fullmatch(rf"{head}\d+", name) for name in (*taken, *self.names.values())):
             head += "z"
         return head
 
@@ -208,7 +209,7 @@ class Terms:
             name, sign = self.abbreviations[node]
             return f"(-{name})" if sign else name
         if op == "sym":
-            return g.symbols[node].name
+            return self.names.get(g.symbols[node].name, g.symbols[node].name)
         if op == "num":
             return scalar_text(g.numbers[node])
         if op == "pi":
@@ -248,7 +249,8 @@ class Terms:
             rest = {m: c for m, c in rest.items() if m not in group}
             inner = {_over(m, ((node, 1),)): c for m, c in group.items()}
             text = self.polynomial_text(inner)
-            parts.append(f"{text}*{name}" if len(text_factors(text)) == 1 else f"({text})*{name}")
+            shown = self.names.get(name, name)
+            parts.append(f"{text}*{shown}" if len(text_factors(text)) == 1 else f"({text})*{shown}")
         parts += [self._term(m, rest[m]) for m in self._sorted(rest)]
         return " + ".join(parts).replace("+ -", "- ")
 

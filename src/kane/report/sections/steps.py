@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from kane.equations.step_tables import Step, Steps
+from kane.equations.step_tables import RATE, Step, Steps, printer
 from kane.equations.terms import Terms
 from kane.kinematics.points import Mixed, Points, position
 
@@ -82,7 +82,7 @@ def _explained(steps: Steps, number: int) -> str:
 
 
 def _table(step: Step, p: Points) -> dict[str, Any]:
-    t = _printer(p)
+    t = printer(p)
     if step.number in (3, 5):
         pairs = [[{"n": name}, _vector(p, t, value)] for name, value in step.values.items()]
         return {"headers": ["", ""], "rows": pairs}
@@ -90,9 +90,9 @@ def _table(step: Step, p: Points) -> dict[str, Any]:
         names = list(step.values)
         columns = [step.values[name] for name in names]
         rows: list[list[Any]] = []
-        for r, speed in enumerate(p.coordinates.speeds):
+        for r, row in enumerate(step.rows):
             cells = [_vector(p, t, column[r]) for column in columns if isinstance(column, list)]
-            rows.append([f"r = {r + 1} ({speed})", *cells])
+            rows.append([row[0], *cells])
         return {"headers": ["", *({"n": name} for name in names)], "rows": rows, "wide": True}
     if step.number == 1:
         bodies = [
@@ -106,10 +106,6 @@ def _table(step: Step, p: Points) -> dict[str, Any]:
 
 def _moments(text: str) -> Any:
     return text if text == "particle" else {"l": text.split(", ")}
-
-
-def _printer(p: Points) -> Terms:
-    return Terms(p.graph, (*p.symbols.names_udot, *p.symbols.names_u))
 
 
 def _vector(p: Points, t: Terms, value: Any) -> dict[str, Any]:
@@ -131,8 +127,9 @@ def _cell(step: Step, column: int, text: str, last: bool) -> Any:
     """Formulas are typeset, names and words stay text."""
     if step.number in (6, 7) and column == 0:
         return {"n": text.strip().removesuffix(" =")}
-    if step.number == 2 and (rate := re.fullmatch(r"(\D+)(\d*)_dot = (\1d\2|\1\2_dot)", text)):
-        return f"{rate[3]}, the rate of {rate[1]}{rate[2]}"  # typeset, both sides would be the same
-    if last and step.number in _WITH_FORMULAS and text and text not in ("particle", "0: does no work"):
+    if step.number == 2 and (rate := re.fullmatch(r"(\D+)(\d*)_dot = (\1d\2)", text)):
+        return f"{rate[3]}{RATE}{rate[1]}{rate[2]}"  # typeset, both sides would be the same
+    words = text in ("", "particle", "0: does no work") or RATE in text
+    if last and step.number in _WITH_FORMULAS and not words:
         return {"f": text}
     return text
