@@ -1,4 +1,4 @@
-"""Steps print coordinates by the names that the user declared, and squares of sines without a trace of cos^2 + sin^2."""
+"""Steps print coordinates by their declared names, and squares of sines without a trace of cos^2 + sin^2."""
 
 from __future__ import annotations
 
