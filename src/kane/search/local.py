@@ -25,7 +25,7 @@ from kane.rewrite.select import Selection, anneal
 from kane.rewrite.sums import regroup_sums
 from kane.search.agree import agree
 from kane.search.formulation import Formulation, formulated
-from kane.search.small import explicit_programs, explicit_task
+from kane.search.small import explicit_programs, explicit_task, is_plain
 from kane.search.tasks import BUILDS
 
 EXPLICIT = ("mass_matrix", "gravity_forces", "forward_dynamics")  # tasks that may borrow from the explicit model
@@ -58,7 +58,7 @@ class Budget:
     fewer where operations times steps would pass `work`; steps: of local search a value in use; rounds: of pairs and
     local search; heat and seeds of the latter; largest: values that are all compared with each other; recursion:
     operations up to which formulations are tried one by one; most: steps of local search altogether; units: times that
-    units are looked for.
+    units are looked for; patient: whether explicit forms are made that take longer than a second.
     """
 
     shortlist: int
@@ -74,6 +74,7 @@ class Budget:
     recursion: int
     most: int
     units: int
+    patient: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +186,8 @@ class LocalSearch:
     def _start(self, graph: Alternatives, outputs: list[Ref]) -> Selection:
         """The ways as first built, or with those of the explicit mass matrix and gravity where that is cheaper."""
         selection = Selection(graph, outputs, {})
-        for program in explicit_programs(self.mechanism, self.parameters) if self.task in EXPLICIT else ():
+        explicit = self.task in EXPLICIT and (self.budget.patient or is_plain(self.mechanism))
+        for program in explicit_programs(self.mechanism, self.parameters) if explicit else ():
             graph.trace = {}
             load(program, graph)
             other = Selection(graph, outputs, graph.trace)

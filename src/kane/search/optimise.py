@@ -50,8 +50,10 @@ BUDGETS: dict[str, Budget] = {
     "normal": Budget(2, 0, 2, 1600, 300_000, 50, 3, 0.3, 1, 900, 1500, 18_000, 2),
     "high": Budget(6, 2, 8, 4000, 3_000_000, 150, 5, 0.35, 3, 2500, 6000, 400_000, 4),
 }
-
-
+BLINK = replace(BUDGETS["normal"], steps=20, rounds=2, seeds=1, units=1, patient=False)  # what low effort takes for
+TINY = 70  # operations, and
+GLIMPSE = replace(BLINK, steps=10, rounds=1, units=0)  # for these tasks, up to so many: they run faster for it too
+SPARED = {"mass_matrix": 600, "gravity_forces": 600}
 BRIEF = 40  # motions up to which low effort tries formulations
 PLACES = "origins, base parameters, forms of inertia forces"  # steps of the trail
 IDLE = "coordinates without effect"
@@ -76,9 +78,10 @@ def optimise(
 ) -> Searched:  # fmt: skip
     """The task's program with the fewest operations found; deterministic for a seed.
 
-    effort: "low" tries the places of the links' origins, and the explicit form of the smallest robots; "normal" all
-    passes; "high" more of each.  Raises InputError for another effort and what derive_task raises.  What cannot be
-    searched comes back as derived, with a note.  Parameters that are named one by one may be zero at run time;
+    effort: "low" tries the places of the links' origins and the explicit form of the smallest robots, then a short
+    local search of what is small and of mass matrices and gravity; "normal" all passes; "high" more of each.  Raises
+    InputError for another effort and what derive_task raises.  What cannot be searched comes back as derived, with a
+    note.  Parameters that are named one by one may be zero at run time;
     with "symbolic" a program of "normal" and "high" may divide by parameters, as published counts do, which then must
     not be zero.
     """
@@ -129,8 +132,21 @@ class _Search:
                 least = min(cost(one.program) for one, _ in starts)
                 alone = start.counts.total > SMALL and cost(explicit.program) < FAR * least
                 starts = [*([] if alone else starts), (explicit, None)]
-        tried = [local.run(*one) if self.budget.rounds else one[0] for one in starts]
-        return min(tried, key=lambda one: cost(one.program))
+        if not self.budget.rounds:
+            return self._briefly(starts)
+        return min((local.run(*one) for one in starts), key=lambda one: cost(one.program))
+
+    def _briefly(self, starts: Sequence[tuple[Found, Formulation | None]]) -> Found:
+        """Low effort's local search, of small programs and of tasks where it saves much."""
+        best = min(starts, key=lambda one: cost(one[0].program))
+        size = best[0].program.counts.total
+        if size > max(TINY, SPARED.get(self.task, 0)):
+            return best[0]
+        budget = BLINK if size <= TINY else GLIMPSE
+        if self.parameters == "symbolic":
+            budget = replace(budget, units=0)  # which may divide by parameters
+        local = LocalSearch(self.mechanism, self.task, self.parameters, budget, self.seed)
+        return min((local.run(*one) for one in (starts if size <= TINY else [best])), key=lambda one: cost(one.program))
 
     def _placed(
         self, found: Found, system: System, trials: Sequence[Formulation]

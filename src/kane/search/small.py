@@ -19,7 +19,7 @@ from kane.errors import KaneError
 from kane.explicit.algebra import Atoms
 from kane.explicit.arm import read_arm
 from kane.explicit.model import ExplicitModel, explicit_model
-from kane.explicit.moves import Turned
+from kane.explicit.moves import About, Fixed, Turned
 from kane.explicit.program import TASKS as EXPLICIT
 from kane.explicit.program import program
 from kane.graph.arena import Graph, Ref
@@ -30,7 +30,7 @@ from kane.graph.transplant import transplant
 from kane.mechanism.model import Mechanism
 
 ZERO = Fraction(0)
-BRIEF = 4  # joints
+BRIEF, PLAIN = 4, 7  # joints
 FEW_TERMS = {  # of the mass matrix, up to which the explicit form may take fewer operations than a recursion
     "inverse_dynamics": 60, "bias_forces": 60, "generalized_inertia_forces": 60, "forward_dynamics": 60,
     "mass_matrix": 60, "gravity_forces": 60, "inverse_dynamics_derivatives": 150, "forward_dynamics_derivatives": 150,
@@ -71,14 +71,29 @@ def _task(mechanism: Mechanism, task: str, parameters: Parameters, model: Explic
 
 def is_brief(mechanism: Mechanism) -> bool:
     """Whether the explicit form is made in a blink: up to two joints, or four where fixed turns are quarter turns."""
-    if sum(joint.type != "fixed" for joint in mechanism.joints) > BRIEF:
+    return _joints_without_general_turns(mechanism, BRIEF, 2)
+
+
+def is_plain(mechanism: Mechanism) -> bool:
+    """Whether the explicit mass matrix is made within a second: as above, or up to seven joints with quarter turns."""
+    return _joints_without_general_turns(mechanism, PLAIN, 2)
+
+
+def _joints_without_general_turns(mechanism: Mechanism, most: int, most_general: int) -> bool:
+    """Whether there are at most so many joints, and not more than most_general where a fixed turn is a general one."""
+    if sum(joint.type != "fixed" for joint in mechanism.joints) > most:
         return False
     try:
         steps = read_arm(mechanism, Atoms({p.name: p.value for p in mechanism.parameters}), ()).steps
     except (KaneError, ValueError):
         return False
-    general = any(isinstance(move, Turned) for step in steps for move in step.fixed)
-    return len(steps) <= (2 if general else BRIEF)
+    general = any(_is_general(move) for step in steps for move in step.fixed)
+    return len(steps) <= (most_general if general else most)
+
+
+def _is_general(move: Fixed) -> bool:
+    """Whether a fixed move is a turn, and not by quarters."""
+    return isinstance(move, Turned) or (isinstance(move, About) and bool(move.cos) and bool(move.sin))
 
 
 def _model(mechanism: Mechanism, parameters: Parameters) -> ExplicitModel | None:
