@@ -14,6 +14,7 @@ from kane.cli.common import DEFAULTS, Loading, RobotName, app, finish, out_conso
 from kane.cli.numbers import Listed, poles, vector
 from kane.errors import UnsupportedError
 from kane.kinematics.plain_speeds import speeds_as_rates
+from kane.linearization.poles import poles_and_errors, without_rounding
 from kane.mechanism.numeric import without_noise
 
 
@@ -53,12 +54,13 @@ def linearize(
         by_q, by_qd, inverse = dynamics.forward_dynamics_derivatives(at, rate, force)
     A = np.block([[np.zeros((n, n)), np.eye(n)], [by_q, by_qd]])
     B = np.vstack([np.zeros((n, n)), inverse])
-    values = np.sort_complex(np.linalg.eigvals(A)) if n else np.zeros(0, dtype=complex)
+    values, errors = poles_and_errors(A)
     states = [*names, *(f"d {name}" for name in names)]
     made = {
         **header(model, "linearize"),
         "states": states, "inputs": [f"tau {name}" for name in names], "A": A.tolist(), "B": B.tolist(),
-        "tau": [float(x) for x in force], "eigenvalues": [[float(x.real), float(x.imag)] for x in values],
+        "tau": [float(x) for x in force],
+        "eigenvalues": [[float(x.real), float(x.imag)] for x in np.sort_complex(values)],
     }  # fmt: skip
 
     def show(result: dict[str, Any]) -> None:
@@ -67,7 +69,7 @@ def linearize(
         shown = np.hstack([without_noise(x) for x in (A[:, :n], A[:, n:], B)])
         for table in tables(states, [*states, *result["inputs"]], shown, out_console.width):
             out_console.print(table)
-        out_console.print(f"eigenvalues: {poles(values)}", highlight=False)
+        out_console.print(f"eigenvalues: {poles(without_rounding(values, errors))}", highlight=False)
 
     return finish(made, loading, show)
 

@@ -9,9 +9,7 @@ import numpy as np
 from cyclopts import Parameter
 
 from kane.errors import NumberError, ShapeError, UnknownNameError
-from kane.mechanism.numeric import without_noise
 
-POLE_NOISE = 1e-9  # of the largest pole: a pole that is zero several times is less exact than the matrix
 Listed = Annotated[str, Parameter(allow_leading_hyphen=True)]
 """Numbers between commas, of which the first may be negative."""
 
@@ -57,10 +55,8 @@ def vector(option: str, text: str, names: Sequence[str]) -> Any:
 
 
 def poles(values: Iterable[complex]) -> str:
-    """Eigenvalues as people write them, the most stable first: real ones as such, rounding of the largest as 0."""
-    parts = [(x.real, x.imag) for x in values]
-    top = max((abs(complex(*x)) for x in parts), default=0.0)
-    return ", ".join(_complex(a, b) for a, b in sorted(tuple(without_noise(x, top, POLE_NOISE)) for x in parts))
+    """Eigenvalues as people write them, the most stable first: real ones as such."""
+    return ", ".join(_complex(a, b) for a, b in sorted((x.real + 0.0, x.imag + 0.0) for x in values))
 
 
 def _complex(real: float, imaginary: float) -> str:

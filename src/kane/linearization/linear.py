@@ -18,6 +18,7 @@ from kane.errors import InputError, UnknownNameError
 from kane.graph.evaluate import evaluate
 from kane.kinematics.coordinates import Coordinates
 from kane.linearization.operating import Jacobians, OperatingPoint, Source, find_point, jacobians
+from kane.linearization.poles import poles_and_errors
 from kane.mechanism.wording import counted, listed
 
 ComplexArray = np.ndarray[Any, np.dtype[np.complex128]]
@@ -47,8 +48,7 @@ class LinearSystem:
     @property
     def eigenvalues(self) -> ComplexArray:
         """Eigenvalues of A, the least stable first."""
-        values = np.linalg.eigvals(self.A).astype(complex)
-        return np.asarray(values[np.lexsort((values.imag, -np.round(values.real, 9)))])
+        return poles_and_errors(self.A)[0]
 
     @property
     def modes(self) -> tuple[ComplexArray, ComplexArray]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,6 +13,7 @@ from kane.errors import InputError
 from kane.graph.evaluate import evaluate
 from kane.kinematics.coordinates import find_coordinates, symbol_name
 from kane.linearization.linear import LinearSystem
+from kane.linearization.poles import poles_and_errors
 from kane.mechanism import formula as f
 from kane.mechanism.joints import joint_type
 from kane.mechanism.loads import Input, Specified
@@ -50,13 +50,13 @@ class Poles:
 
 def poles(system: LinearSystem) -> Poles:
     """The poles of a linear system."""
-    return _shown([complex(x) for x in system.eigenvalues], system.states, "the operating point")
+    return _shown(system.A, system.states, "the operating point")
 
 
-def _shown(values: Sequence[complex], states: tuple[str, ...], about: str) -> Poles:
-    scale = max((abs(x) for x in values), default=1.0) or 1.0
-    data = {"poles": [[x.real, x.imag] for x in values]}
-    return Poles(tuple(_pole(x, 1e-9 * scale) for x in values), states, data, about)
+def _shown(A: Any, states: tuple[str, ...], about: str) -> Poles:
+    values, errors = poles_and_errors(A)
+    data = {"poles": [[x.real, x.imag] for x in values.tolist()]}
+    return Poles(tuple(_pole(x, float(e)) for x, e in zip(values.tolist(), errors, strict=True)), states, data, about)
 
 
 def poles_at_rest(mechanism: Mechanism) -> Poles:
@@ -85,11 +85,10 @@ def poles_at_rest(mechanism: Mechanism) -> Poles:
             by_qd = by_qd + np.diag([f.number(joint.damping, values) * (name == names[0]) for name in c.names])
     below = -np.linalg.solve(M, np.hstack([by_q, by_qd]))
     A = np.vstack([np.hstack([np.zeros((n, n)), np.eye(n)]), below])
-    order = sorted((complex(x) for x in np.linalg.eigvals(A)), key=lambda x: (-round(x.real, 9), -round(x.imag, 9)))
     rates = tuple(symbol_name("qd", name) for name in c.names)
     acting = [str(getattr(x, "name", "")) for x in mechanism.loads if not isinstance(x, (Input, Specified))]
     left = f", without the loads ({', '.join(acting)})" if acting else ""
-    return _shown(order, (*c.names, *rates), f"rest in the starting pose, held by constant torques{left}")
+    return _shown(A, (*c.names, *rates), f"rest in the starting pose, held by constant torques{left}")
 
 
 def _pole(x: complex, small: float) -> Pole:
