@@ -54,6 +54,16 @@ def test_rates_have_a_dot_each_in_latex() -> None:
     assert r"\ddot{\theta}" in text and r"{\dot{\theta}}^{2}" in text and r"\ddot{x}" in text
 
 
+def test_a_coordinate_called_like_a_basis_vector_is_told_from_it() -> None:
+    """a1 is a length here and the first axis of A: the length keeps the name of its symbol."""
+    s = System("slide")
+    a1, theta = s.coordinates("a1 theta")
+    A = s.N.orient_new_axis("A", 3, theta)
+    s.particle("P", s.O.locate_new("P", a1 * A.x), 2)
+    text = str(work_out(kane_equations(s.mechanism())).velocities)
+    assert "v_P =  qd_a1 a1 + q_a1*theta_dot a2" in text
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_powers_of_one(n: int) -> None:
     """(cos^2 + sin^2)^n u is u, and sin^(2 n) written out is no longer than it was."""

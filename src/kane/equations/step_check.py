@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kane.equations.projection import Equations
-from kane.equations.step_tables import Steps, expression, terms_of
+from kane.equations.step_tables import AXES, Steps, expression, terms_of
 from kane.equations.terms import Terms, TooLongError
 from kane.errors import UnknownNameError
 from kane.graph.arena import Ref
@@ -17,8 +17,6 @@ from kane.kinematics import vectors as v
 from kane.kinematics.points import Mixed
 from kane.mechanism.basis import FrameVector, label
 from kane.mechanism.model import Axis
-
-AXES: tuple[Axis, Axis, Axis] = (0, 1, 2)
 
 
 @dataclass(frozen=True, slots=True)

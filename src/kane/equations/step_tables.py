@@ -15,8 +15,10 @@ from kane.kinematics import vectors as v
 from kane.kinematics.points import Mixed, Points
 from kane.mechanism import formula as f
 from kane.mechanism.basis import label
+from kane.mechanism.model import Axis
 
 Value = Ref | Mixed | list[Mixed]
+AXES: tuple[Axis, Axis, Axis] = (0, 1, 2)
 RATE = ", the rate of "  # x_dot, the rate of x: a generalized speed without a name of its own
 
 
@@ -97,19 +99,20 @@ def printer(p: Points, short: dict[int, tuple[str, int]] | None = None) -> Terms
 
 
 def declared_names(p: Points) -> dict[str, str]:
-    """Symbol -> the name that the user declared: theta for q_theta, theta_dot and theta_ddot for its rates."""
-    s, c, declared = p.symbols, p.coordinates, set(p.mechanism.coordinates)
-    pairs = list(zip(s.names_q, c.names, strict=True))
-    for symbols, ending in ((s.names_u, "_dot"), (s.names_udot, "_ddot")):
-        pairs += [(name, n + ending) for name, n in zip(symbols, c.speeds, strict=True) if n in c.names]
-    taken = {symbol.name for symbol in p.graph.symbols.values()}
-    ours = {n for name in declared for n in (name, f"{name}_dot", f"{name}_ddot")}
-    plain = {n for name, n in pairs if name == n}  # q1 keeps qd1
-    return {
-        name: n
-        for name, n in pairs
-        if n in ours and n not in taken and n.removesuffix("_ddot").removesuffix("_dot") not in plain
-    }
+    """Symbol -> the name that the user declared: theta for q_theta, theta_dot and theta_ddot for its rates.
+
+    q1 keeps qd1, and so does what is called like a basis vector: a1 is then the first axis of A.
+    """
+    s, c = p.symbols, p.coordinates
+    symbols = {symbol.name for symbol in p.graph.symbols.values()}
+    taken = symbols | {label(n, axis) for n in p.place for axis in AXES}
+    result: dict[str, str] = {}
+    rates = dict(zip(c.speeds, zip(s.names_u, s.names_udot, strict=True), strict=True))
+    for symbol, n in zip(s.names_q, c.names, strict=True):
+        shown = {symbol: n} | dict(zip(rates.get(n, ()), (f"{n}_dot", f"{n}_ddot"), strict=False))
+        if n in p.mechanism.coordinates and not taken & set(shown.values()):
+            result |= shown
+    return result
 
 
 def vector_text(p: Points, t: Terms, vector: Mapping[int, v.Vec]) -> str:
