@@ -9,7 +9,8 @@ Both come from the same text with another type, so that they agree to the last b
 Numbers are literals; vector functions for processors that broadcast nothing inside an operation read them from a table
 of whole vectors, which is an operand of the operation where a broadcast is an instruction more.
 
-Values that one block hands to another, and the results of sines and cosines, are in a frame on the stack.
+Values that one block hands to another, and the results of sines and cosines, are in a frame on the stack.  Vector
+functions of few columns load them and the inputs again after a while: registers would be stored a second time.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ from dataclasses import dataclass, field
 
 from kane.graph.program import Program
 from kane.native import functions
+from kane.native.ahead import STREAMS
 from kane.native.sincos import far_function, sincos_function
 from kane.native.text import Type
 
 TRIG = ("sin", "cos")
+AGAIN = 60  # operations after which what is in memory is loaded again
 TABLE = 32  # bytes of the longest vectors without broadcasts inside operations (AVX2; AVX-512 has them)
 
 
@@ -168,7 +171,7 @@ def _stores(program: Program, start: int, stop: int, first: bool) -> dict[int, l
 
 
 class _Writer:
-    """Writes one block.  Names: %v<index>, its negative %n<index>; loads and negatives come at their first use."""
+    """Writes one block.  Computed values are %v<index>; loads and negatives come at their first use."""
 
     def __init__(
         self, program: Program, constants: Constants, t: Type, trig: Type, frame: _Frame,
@@ -176,6 +179,8 @@ class _Writer:
     ) -> None:  # fmt: skip
         self.program, self.constants, self.t, self.trig = program, constants, t, trig
         self.frame, self.outputs, self.table = frame, outputs, table
+        columns = sum(i.size for i in program.inputs if i.kind == "state") + sum(len(o.refs) for o in program.outputs)
+        self.again = t.lanes > 1 and columns < STREAMS  # of many columns loads from afar should begin early
         self.lines: list[str] = []
         self.known: dict[int, str] = {}  # by signed reference
         self.counter = 0
@@ -184,8 +189,11 @@ class _Writer:
         """Lines of the instructions start..stop-1."""
         for index in sorted(i for i in self.outputs if not start <= i < stop):
             self.store_outputs(index)
-        index = start
+        index = loaded = start
         while index < stop:
+            if self.again and index - loaded > AGAIN:
+                loaded = index
+                self.forget()
             op, args, _, _ = self.program.values[index]
             if op in TRIG:
                 end = self.trig_run(index, stop)
@@ -213,6 +221,16 @@ class _Writer:
 
     # operands
 
+    def forget(self) -> None:
+        """From here on, what is in memory is loaded again; the barrier keeps the compiler from joining the loads."""
+        self.emit('call void asm sideeffect "", "~{memory}"()')
+        self.known = {ref: name for ref, name in self.known.items() if not self.in_memory(ref >> 1)}
+
+    def in_memory(self, index: int) -> bool:
+        """Whether a value is an input, a constant by parameters, or on the frame."""
+        found = self.program.section(index) == "input" or index in self.constants.place
+        return found or index in self.frame.at
+
     def operand(self, ref: int) -> str:
         """The IR name of a signed reference."""
         name = self.known.get(ref)
@@ -221,7 +239,7 @@ class _Writer:
                 name = self.number(-self.constants.folded[ref >> 1])
             elif ref & 1:
                 positive = self.operand(ref ^ 1)
-                name = f"%n{ref >> 1}"
+                name = self.fresh()
                 self.emit(f"{name} = fneg {self.t.name} {positive}")
             else:
                 name = self.leaf(ref >> 1)
@@ -235,14 +253,14 @@ class _Writer:
         if index in self.constants.folded:
             return self.number(self.constants.folded[index])
         if index in self.constants.place:
-            return self.load_constant(f"%v{index}", self.constants.place[index])
+            return self.load_constant(self.fresh(), self.constants.place[index])
         if section == "input":
             array, element = program.values[index].payload  # type: ignore[misc]
-            return self.load_element(f"%v{index}", f"%in{array}", element)
-        pointer = self.address("%frame", self.frame.at[index])
+            return self.load_element(self.fresh(), f"%in{array}", element)
+        name, pointer = self.fresh(), self.address("%frame", self.frame.at[index])
         align = t.bytes if t.lanes > 1 else t.scalar_bytes
-        self.emit(f"%v{index} = load {t.name}, ptr {pointer}, align {align}")
-        return f"%v{index}"
+        self.emit(f"{name} = load {t.name}, ptr {pointer}, align {align}")
+        return name
 
     def number(self, value: float) -> str:
         """A number in every lane."""
