@@ -51,6 +51,15 @@ def test_poses_equal_forward_kinematics(view, mechanisms, name):
         assert np.allclose(drawn, T, atol=CLOSE, rtol=0)
 
 
+@pytest.mark.parametrize("name", ROBOTS)
+def test_the_whole_robot_is_in_the_picture(view, name):
+    """Shapes, ellipsoids and centres of mass too, and not as a speck."""
+    fit = "document.getElementById('zoom-fit').click()"  # another test may have moved it
+    corners = np.array(view(name).run(f"() => {{ {fit}; return kane.scene.corners(); }}"))[:, :2]
+    assert np.abs(corners).max() <= 1
+    assert np.ptp(corners, axis=0).max() > 0.5
+
+
 def page_value(parameter):
     from kane.mechanism.numeric import SomeValues
 

@@ -256,19 +256,43 @@ kane.part("scene", function (data) {
       box.checked = showing[name];
       box.addEventListener("change", () => { showing[name] = box.checked; layer(name); });
     }
+    // The box around all that is shown: origins, and the spheres around shapes and ellipsoids as their matrices turn them.
+    function bounds() {
+      const low = new THREE.Vector3(Infinity, Infinity, Infinity), high = low.clone().negate();
+      const grow = (centre, half) => { low.min(centre.clone().sub(half)); high.max(centre.clone().add(half)); };
+      for (const T of kane.poses().values()) grow(new THREE.Vector3(T[3], T[7], T[11]), new THREE.Vector3());
+      const solid = ["shapes", "ellipsoids"].filter((name) => showing[name]).flatMap((name) => layers[name]);
+      for (const mesh of solid) {
+        mesh.geometry.computeBoundingSphere();
+        const ball = mesh.geometry.boundingSphere, M = mesh.parent.matrix.clone().multiply(mesh.matrix), m = M.elements;
+        const half = new THREE.Vector3(...[0, 1, 2].map((k) => ball.radius * Math.hypot(m[k], m[k + 4], m[k + 8])));
+        grow(ball.center.clone().applyMatrix4(M), half);
+      }
+      if (showing.masses) for (const { position, parent } of layers.masses) grow(position.clone().applyMatrix4(parent.matrix), new THREE.Vector3());
+      return [low, high];
+    }
+    // Corners of that box in the picture: -1 to 1 across and up.
+    function corners([low, high]) {
+      camera.updateMatrixWorld();
+      return [0, 1, 2, 3, 4, 5, 6, 7].map((k) => {
+        const corner = new THREE.Vector3(...[0, 1, 2].map((i) => (k >> i & 1 ? high : low).getComponent(i)));
+        return corner.project(camera).toArray();
+      });
+    }
     function frameAll() {
-      const low = [Infinity, Infinity, Infinity], high = low.map((x) => -x);
-      for (const T of kane.poses().values())
-        [3, 7, 11].forEach((k, i) => { low[i] = Math.min(low[i], T[k]); high[i] = Math.max(high[i], T[k]); });
-      const centre = new THREE.Vector3(...low.map((x, i) => (x + high[i]) / 2));
-      const extent = Math.max(Math.hypot(...low.map((x, i) => high[i] - x)), 0.6 * size);
+      const box = bounds(), extent = Math.max(box[0].distanceTo(box[1]), 0.1 * size);
+      const centre = box[0].clone().add(box[1]).multiplyScalar(0.5);
       orbit.target.copy(centre);
-      camera.position.copy(centre).add(spanned(1.15, -1.7, 0.95).multiplyScalar(0.95 * extent));
-      const heights = [...kane.poses().values()].map((T) => T[3] * up.x + T[7] * up.y + T[11] * up.z);
-      grid.position.copy(up).multiplyScalar(Math.min(0, ...heights) - 0.002 * size);
       camera.near = extent / 100;
       camera.far = extent * 100;
       camera.updateProjectionMatrix();
+      for (let far = 0.6 * extent; far < 3 * extent; far *= 1.05) { // as near as all of it is seen
+        camera.position.copy(centre).add(spanned(1.15, -1.7, 0.95).multiplyScalar(far));
+        camera.lookAt(centre);
+        if (Math.max(...corners(box).flatMap(([x, y]) => [Math.abs(x), Math.abs(y)])) < 0.95) break;
+      }
+      const heights = [...kane.poses().values()].map((T) => T[3] * up.x + T[7] * up.y + T[11] * up.z);
+      grid.position.copy(up).multiplyScalar(Math.min(0, ...heights) - 0.002 * size);
       orbit.update();
       draw();
     }
@@ -319,6 +343,6 @@ kane.part("scene", function (data) {
     }
     place();
     colors();
-    kane.scene = { drawn, size, matrixOf: (name) => groups.get(name).matrix.toArray() };
+    kane.scene = { drawn, size, corners: () => corners(bounds()), matrixOf: (name) => groups.get(name).matrix.toArray() };
   }
 });
