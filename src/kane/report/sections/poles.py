@@ -36,7 +36,7 @@ class Pole:
 
 @dataclass(frozen=True, slots=True)
 class Poles:
-    """Eigenvalues of A, the least stable first; `data` has them as numbers."""
+    """Eigenvalues of A, the least stable first; `data` has them as numbers, and which are unstable."""
 
     id: ClassVar[str] = "poles"
     title: ClassVar[str] = "Poles of the linearisation"
@@ -55,8 +55,10 @@ def poles(system: LinearSystem) -> Poles:
 
 def _shown(A: Any, states: tuple[str, ...], about: str) -> Poles:
     values, errors = poles_and_errors(A)
-    data = {"poles": [[x.real, x.imag] for x in values.tolist()]}
-    return Poles(tuple(_pole(x, float(e)) for x, e in zip(values.tolist(), errors, strict=True)), states, data, about)
+    rows = tuple(_pole(x, float(e)) for x, e in zip(values.tolist(), errors, strict=True))
+    places = [[x.real, x.imag] for x in values.tolist()]
+    data = {"poles": places, "unstable": [row.verdict == "unstable" for row in rows]}
+    return Poles(rows, states, data, about)
 
 
 def poles_at_rest(mechanism: Mechanism) -> Poles:

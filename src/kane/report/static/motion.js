@@ -108,16 +108,32 @@
   function drawPoles(poles, plane) {
     const c = plane.getContext("2d"), n = plane.width, size = 1.15 * Math.max(...poles.poles.flat().map(Math.abs), 1e-9);
     const x = (v) => n / 2 + (v / size) * (n / 2 - 8), y = (v) => n / 2 - (v / size) * (n / 2 - 8);
+    const line = (...points) => { c.beginPath(); points.forEach(([a, b], k) => (k ? c.lineTo(a, b) : c.moveTo(a, b))); c.stroke(); };
     c.clearRect(0, 0, n, n);
     c.strokeStyle = kane.color("line");
-    c.beginPath(); c.moveTo(0, n / 2); c.lineTo(n, n / 2); c.moveTo(n / 2, 0); c.lineTo(n / 2, n); c.stroke();
-    c.lineWidth = 2;
-    for (const [re, im] of poles.poles) {
-      c.strokeStyle = kane.color(re > 1e-9 * size ? "bad" : "accent");
-      c.beginPath();
-      c.moveTo(x(re) - 5, y(im) - 5); c.lineTo(x(re) + 5, y(im) + 5); c.moveTo(x(re) - 5, y(im) + 5); c.lineTo(x(re) + 5, y(im) - 5);
-      c.stroke();
+    line([0, n / 2], [n, n / 2]);
+    line([n / 2, 0], [n / 2, n]);
+    c.fillStyle = kane.color("quiet");
+    c.font = "15px sans-serif";
+    for (const v of ticks(size)) { // real parts below the axis, imaginary ones to its right
+      line([x(v), n / 2 - 3], [x(v), n / 2 + 3]);
+      line([n / 2 - 3, y(v)], [n / 2 + 3, y(v)]);
+      c.textAlign = "center";
+      c.fillText(kane.number(v, 4), x(v), n / 2 + 20);
+      c.textAlign = "left";
+      c.fillText(kane.number(v, 4), n / 2 + 8, y(v) + 5);
     }
+    c.lineWidth = 2;
+    poles.poles.forEach(([re, im], k) => {
+      c.strokeStyle = kane.color(poles.unstable[k] ? "bad" : "accent");
+      line([x(re) - 5, y(im) - 5], [x(re) + 5, y(im) + 5]);
+      line([x(re) - 5, y(im) + 5], [x(re) + 5, y(im) - 5]);
+    });
     c.lineWidth = 1;
+  }
+  // Two or three round numbers on either side of zero, up to the size.
+  function ticks(size) {
+    const power = 10 ** Math.floor(Math.log10(size / 2)), step = power * [5, 2, 1].find((k) => k * power <= size / 2);
+    return [-3, -2, -1, 1, 2, 3].map((k) => k * step).filter((v) => Math.abs(v) < 0.95 * size);
   }
 })(window.kane);
