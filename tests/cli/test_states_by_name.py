@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from kane.cli import main
-from kane.cli.numbers import poles, several, vector
+from kane.cli.numbers import poles, several, state
 from kane.errors import NumberError, ShapeError, UnknownNameError
 from kane.mechanism.numeric import without_noise
 
@@ -49,20 +49,23 @@ def test_by_name_and_in_order(capsys: pytest.CaptureFixture[str], command: str, 
         ("1", ShapeError, "expected 2"),
         ("1,2,3", ShapeError, "q1=0.5"),
         ("q1=x", NumberError, "'x'"),
+        ("q1=nan", NumberError, "--q: 'nan'"),
+        ("0,NaN", NumberError, "--q: 'NaN'"),
         ("q1=1,q1=2", NumberError, "twice"),
         ("q1=1,2", NumberError, "q1=0.5,q2=1"),
     ],
 )  # fmt: skip
 def test_wrong_states(text: str, error: type[Exception], named: str) -> None:
     with pytest.raises(error, match=re.escape(named)):
-        vector("q", text, ("q1", "q2"))
+        state("q", text, ("q1", "q2"))
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("", [0, 0]), ("q2=0.5", [0, 0.5]), ("1,-2", [1, -2]), ("q2=1, q1=2", [2, 1])]
+    ("text", "expected"),
+    [("", None), ("q2=0.5", {"q2": 0.5}), ("1,-2", [1, -2]), ("q2=1, a=2", {"q2": 1, "a": 2}), ("inf,1", [np.inf, 1])],
 )
-def test_states(text: str, expected: list[float]) -> None:
-    np.testing.assert_array_equal(vector("q", text, ("q1", "q2")), expected)
+def test_states(text: str, expected: object) -> None:
+    assert state("q", text, ("q1", "q2"), ("a",)) == expected
 
 
 @pytest.mark.parametrize("given", ["--task mass_matrix,gravity_forces", "--task mass_matrix --task gravity_forces"])

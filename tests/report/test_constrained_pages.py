@@ -1,6 +1,7 @@
 """Pages of mechanisms with constraints, and of those whose speeds are rates under other names."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -12,6 +13,7 @@ from kane.formats import write_toml
 from kane.kinematics.plain_speeds import speeds_as_rates
 from kane.mechanism.builder import System, dot
 from kane.report import Options, build_report, render
+from kane.report.sections.poles import poles_at_rest
 from kane.report.sections.recursion import recursive_steps
 from kane.report.sections.steps import kane_steps
 
@@ -93,7 +95,7 @@ def test_speeds_that_are_rates_keep_the_parts_of_the_page(speeds):
     for a, b in zip(wanted.sections, found.sections, strict=True):
         assert type(a) is type(b), b
     assert json.dumps(found.sections[2].data) == json.dumps(wanted.sections[2].data)
-    assert found.sections[3].data == wanted.sections[3].data and "damper" in found.sections[3].about
+    assert found.sections[3].data == wanted.sections[3].data != poles_at_rest(replace(plain, loads=())).data
     assert repeated(found.sections[1]) == repeated(wanted.sections[1])
     a, b = explicit_model(plain), explicit_model(named)
     assert [c.name for c in a.constants] == [c.name for c in b.constants]

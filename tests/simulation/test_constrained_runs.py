@@ -137,6 +137,19 @@ def test_a_start_off_the_constraints_is_refused_with_a_better_one(four_bar):
         simulate(four_bar, 1.0, {"t1": 3.0, "t3": 0.1}, guess={"t2": 0.6})
 
 
+@pytest.mark.parametrize("speeds", [[0.0] * 3, dict.fromkeys(("t1", "t2", "t3"), 0.0), {"t1_dot": 0.0}, None])
+def test_a_start_wholly_by_name_is_one_in_order(four_bar, speeds):
+    """To six digits, as people write it: refused with a better one, or corrected, however it is given."""
+    in_order = [1.047198, 0.630599, 1.725276]
+    by_name = dict(zip(("t1", "t2", "t3"), in_order, strict=True))
+    wanted = simulate(four_bar, 0.01, in_order, [0, 0, 0], start="correct")
+    for q in (in_order, by_name):
+        with pytest.raises(InputError, match="off constraint"):
+            simulate(four_bar, 0.01, q, speeds)
+        run = simulate(four_bar, 0.01, q, speeds, start="correct")
+        assert np.array_equal(run.y[:, 0], wanted.y[:, 0]) and np.allclose(run.q[:, 0], in_order, atol=1e-5)
+
+
 def test_redundant_conditions_are_named_and_harmless(four_bar):
     model = prepare(sim.four_bar(axes=(1, 2, 3)))
     plain = simulate(four_bar, 2.0, **sim.FOUR_BAR_START)

@@ -14,10 +14,13 @@ SCHEMA = 1
 _ORDER = ("nonphysical", "repaired", "ignored", "defaulted", "snapped", "lumped")  # what matters most first
 
 
-def header(robot: Robot, command: str) -> dict[str, Any]:
-    """The fields that every JSON object starts with; gravity and masses are formulas where values are missing."""
+def header(robot: Robot, command: str, tree: bool = True) -> dict[str, Any]:
+    """The fields that every JSON object starts with; gravity and masses are formulas where values are missing.
+
+    tree: whether the command is about the tree alone, and so says what it leaves out.
+    """
     notes = [note.text for note in robot.report.notes if note.kind == "nonphysical"]
-    notes += _beyond_trees(robot)
+    notes += _beyond_trees(robot) if tree else []
     return {
         "schema": SCHEMA,
         "command": command,
@@ -48,7 +51,8 @@ def shown(robot: Robot, scalar: f.Scalar) -> str:
 def _beyond_trees(robot: Robot) -> list[str]:
     """What the tasks leave out."""
     return [
-        f"The mechanism has {what}; the tasks of its tree leave them out, Kane's steps and simulation have them."
+        f"The mechanism has {what}; the tasks of its tree leave them out, Kane's steps, linear models and simulation "
+        "have them."
         for what in ("loads", "constraints")
         if getattr(robot.mechanism, what)
     ]

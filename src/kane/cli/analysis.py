@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,15 @@ from rich.table import Column, Table
 
 from kane.api.summary import header
 from kane.cli.common import DEFAULTS, Loading, RobotName, app, finish, out_console, progress_line
-from kane.cli.numbers import Listed, poles, vector
-from kane.errors import UnsupportedError
+from kane.cli.numbers import Listed, poles, state
+from kane.errors import ConvergenceError
 from kane.kinematics.plain_speeds import speeds_as_rates
+from kane.linearization.linear import LinearSystem
+from kane.linearization.operating import Jacobians, assembled, find_point, jacobians
 from kane.linearization.poles import poles_and_errors, without_rounding
+from kane.linearization.trim import trim
+from kane.mechanism import formula as f
+from kane.mechanism.model import Mechanism
 from kane.mechanism.numeric import without_noise
 
 
@@ -22,56 +26,68 @@ from kane.mechanism.numeric import without_noise
 def linearize(
     robot: RobotName, *, q: Listed = "", qd: Listed = "", tau: Listed = "", loading: Loading = DEFAULTS
 ) -> int:  # fmt: skip
-    """A, B and eigenvalues about a state.
+    """A, B and eigenvalues about a state, as kane.linearize gives them.
 
-    States are (q, qd), inputs the generalized forces; joint springs and friction are left out.
+    Inputs are the generalized forces, or those that the description declares; springs and dampers of joints act, dry
+    friction is left out.  Constraints are kept: what is not named in q and qd then follows from them.
 
     Args:
         q: Coordinates, "0,0.5,..." or "q1=0.5,q2=1"; those not named are 0.
         qd: Speeds, likewise.
-        tau: Generalized forces, likewise; those that hold the state if none is given.
+        tau: Inputs, likewise by name (tau1=2); those that hold the speeds if none is given.
     """
-    from kane.api.equations import derive
+    from kane.linearization.linear import linearize as linear_system
 
     with progress_line(loading.json) as progress:
         model = loading.numeric(robot, "a linear model")
-        if model.mechanism.constraints:
-            raise UnsupportedError(
-                f"{model.name} has constraints, which this command leaves out.", name=model.name,
-                remedy="Use kane.linearize, whose states fulfil them.",
-            )  # fmt: skip
-        model = replace(model, mechanism=speeds_as_rates(model.mechanism))
-        names, n = model.coordinate_names, len(model.coordinate_names)
-        if names != model.speed_names:
-            raise UnsupportedError(
-                f"The speeds of {model.name} are not the rates of its coordinates.", name=model.name,
-                remedy="Use kane.linearize, which has states in the tangent.",
-            )  # fmt: skip
         progress("linearize")
-        dynamics = derive(model).compile()
-        at, rate = vector("q", q, names), vector("qd", qd, names)
-        force = vector("tau", tau, names) if tau else dynamics.bias_forces(at, rate)
-        by_q, by_qd, inverse = dynamics.forward_dynamics_derivatives(at, rate, force)
-    A = np.block([[np.zeros((n, n)), np.eye(n)], [by_q, by_qd]])
-    B = np.vstack([np.zeros((n, n)), inverse])
-    values, errors = poles_and_errors(A)
-    states = [*names, *(f"d {name}" for name in names)]
+        j = jacobians(speeds_as_rates(model.mechanism))
+        c = j.equations.points.coordinates
+        at, rate = assembled(j, state("q", q, c.names), state("qd", qd, c.speeds, c.rates))
+        force = state("tau", tau, j.input_names, c.speeds)
+        system = linear_system(j, at, rate, holding(j, at, rate) if force is None else force)
+    values, errors = poles_and_errors(system.A)
     made = {
-        **header(model, "linearize"),
-        "states": states, "inputs": [f"tau {name}" for name in names], "A": A.tolist(), "B": B.tolist(),
-        "tau": [float(x) for x in force],
+        **header(model, "linearize", tree=False),
+        "states": list(system.states), "inputs": list(system.inputs), "A": system.A.tolist(), "B": system.B.tolist(),
+        "q": system.point.q.tolist(), "qd": system.point.u.tolist(), "tau": system.point.f.tolist(),
+        "offset": system.offset.tolist(),
         "eigenvalues": [[float(x.real), float(x.imag)] for x in np.sort_complex(values)],
     }  # fmt: skip
+    made["notes"] += left_out(model.mechanism)
 
     def show(result: dict[str, Any]) -> None:
         for note in result["notes"]:
             out_console.print(note, highlight=False, markup=False, soft_wrap=True)
-        shown = np.hstack([without_noise(x) for x in (A[:, :n], A[:, n:], B)])
-        for table in tables(states, [*states, *result["inputs"]], shown, out_console.width):
+        for table in tables(system.states, [*system.states, *system.inputs], matrix(system), out_console.width):
             out_console.print(table)
         out_console.print(f"eigenvalues: {poles(without_rounding(values, errors))}", highlight=False)
 
     return finish(made, loading, show)
+
+
+def holding(j: Jacobians, q: Any, u: Any) -> Any:
+    """The inputs with which the speeds do not change.  Raises ConvergenceError, with the way out, where none do."""
+    find_point(j, q, u)  # a state that contradicts the constraints is refused as that
+    try:
+        return trim(j, q, u, free=j.input_names).f
+    except ConvergenceError as error:
+        raise ConvergenceError(
+            f"No inputs hold this state: {error.message}", name=error.name, value=error.value,
+            remedy="Give the inputs: --tau 0,... or by name; the model then holds about the motion at that instant.",
+        ) from None  # fmt: skip
+
+
+def left_out(mechanism: Mechanism) -> list[str]:
+    """What a linear model does not have."""
+    dry = [joint.name for joint in mechanism.joints if not f.is_zero(joint.friction)]
+    return [f"Dry friction is left out, as it has no slope at rest: {', '.join(dry)}."] if dry else []
+
+
+def matrix(system: LinearSystem) -> Any:
+    """[A B] without rounding: by groups of columns whose numbers have one unit."""
+    nq = sum(not name.endswith("_dot") for name in system.states)
+    return np.hstack([without_noise(x) for x in (system.A[:, :nq], system.A[:, nq:], system.B) if x.size])
 
 
 def tables(rows: Sequence[str], columns: Sequence[str], values: Any, width: int) -> list[Table]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
-import numpy as np
 from cyclopts import Parameter
 
 from kane.errors import NumberError, ShapeError, UnknownNameError
@@ -32,28 +32,6 @@ def several(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for text in texts for part in text.split(",") if (name := part.strip()))
 
 
-def vector(option: str, text: str, names: Sequence[str]) -> Any:
-    """One number for each name from a state's text; those not named are 0.
-
-    Raises ShapeError for a list of another length, UnknownNameError for other names.
-    """
-    found = state(option, text)
-    if found is None:
-        return np.zeros(len(names))
-    if isinstance(found, dict):
-        known = ", ".join(names)
-        for name in found:
-            if name not in names:
-                raise UnknownNameError(f"--{option} has no {name!r}; there are: {known}.", name=name)
-        return np.array([found.get(name, 0.0) for name in names])
-    if len(found) != len(names):
-        raise ShapeError(
-            f"--{option} has {len(found)} numbers, expected {len(names)}.", name=option, value=text,
-            remedy=f"Give one for each of {', '.join(names)}, or some by name: {names[0] if names else 'q1'}=0.5.",
-        )  # fmt: skip
-    return np.array(found)
-
-
 def poles(values: Iterable[complex]) -> str:
     """Eigenvalues as people write them, the most stable first: real ones as such."""
     return ", ".join(_complex(a, b) for a, b in sorted((x.real + 0.0, x.imag + 0.0) for x in values))
@@ -65,11 +43,25 @@ def _complex(real: float, imaginary: float) -> str:
     return f"{real:.6g}{imaginary:+.6g}i" if real else f"{imaginary:.6g}i"
 
 
-def state(option: str, text: str) -> Any:
-    """None, a list ("0,0.5") or a dictionary ("q1=0.5,q2=1") from the text of a state."""
+def state(option: str, text: str, names: Sequence[str] = (), also: Sequence[str] = ()) -> Any:
+    """None, a list ("0,0.5") or a dictionary ("q1=0.5,q2=1") from the text of a state.
+
+    names: what there is a number of, in order; also: other names for some of it.  Raises ShapeError for a list of
+    another length, UnknownNameError for other names.
+    """
     if "=" not in text:
-        return numbers(option, text)
-    return {name: number(option, value) for name, _, value in _pairs(option, text, "q1=0.5,q2=1")}
+        found = numbers(option, text)
+        if found is not None and names and len(found) != len(names):
+            raise ShapeError(
+                f"--{option} has {len(found)} numbers, expected {len(names)}.", name=option, value=text,
+                remedy=f"Give one for each of {', '.join(names)}, or some by name: {names[0]}=0.5.",
+            )  # fmt: skip
+        return found
+    pairs = {name: number(option, value) for name, _, value in _pairs(option, text, "q1=0.5,q2=1")}
+    for name in pairs:
+        if names and name not in (*names, *also):
+            raise UnknownNameError(f"--{option} has no {name!r}; there are: {', '.join(names)}.", name=name)
+    return pairs
 
 
 def assignments(option: str, text: str) -> dict[str, str]:
@@ -98,10 +90,13 @@ def numbers(option: str, text: str) -> list[float] | None:
 
 
 def number(option: str, text: str) -> float:
-    """One number; NumberError names the option."""
+    """One number, which may be inf; NumberError names the option."""
     try:
-        return float(text)
+        found = float(text)
     except ValueError:
+        found = math.nan
+    if math.isnan(found):
         raise NumberError(
             f"--{option}: {text!r} is not a number.", name=option, value=text, remedy="Write numbers between commas."
-        ) from None
+        )
+    return found

@@ -13,6 +13,7 @@ from kane.api.robot import Robot, load
 from kane.api.summary import header
 from kane.cli.common import DEFAULTS, Loading, RobotName, app, finish, out_console, progress_line, wrote
 from kane.cli.numbers import Listed, Whole, state
+from kane.kinematics.coordinates import find_coordinates
 
 Method = Literal["DOP853", "RK4", "variational", "BDF", "IDA"]
 
@@ -54,10 +55,10 @@ def simulate(  # noqa: PLR0913
         def report(t: float, end: float) -> None:
             progress(f"simulate {t:.2f} s of {end:g} s")
 
-        inputs = state("tau", tau)
+        c = find_coordinates(model.mechanism)
         result = run(
-            model.mechanism, time, state("q", q), state("qd", qd), inputs=inputs, method=method, step=step,
-            progress=report,
+            model.mechanism, time, state("q", q, c.names), state("qd", qd, c.speeds, c.rates),
+            inputs=state("tau", tau), method=method, step=step, progress=report,
         )  # fmt: skip
         files = [str(path) for path in (out, plot, animate) if path is not None]
         if out is not None:
@@ -68,7 +69,7 @@ def simulate(  # noqa: PLR0913
             progress("write the page")
             work.write({animate.name: _played(model.mechanism, result)}, animate.parent)
     made: dict[str, Any] = {
-        **header(model, "simulate"),
+        **header(model, "simulate", tree=False),
         "status": int(result.status), "message": str(result.message), "nfev": int(result.nfev),
         "t_end": float(result.t[-1]), "energy_error": float(result.energy_error),
         "energy_ok": bool(result.energy_ok), "state": [float(x) for x in result.y[:, -1]], "files": files,

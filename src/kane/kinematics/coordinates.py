@@ -40,6 +40,11 @@ class Coordinates:
     natural: tuple[str, ...] = ()
     specified: tuple[str, ...] = ()
 
+    @property
+    def rates(self) -> tuple[str, ...]:
+        """The speeds as states are named: one that is a coordinate's rate by its name with `_dot`."""
+        return tuple(f"{n}_dot" if n in self.names else n for n in self.speeds)
+
 
 @dataclass(frozen=True, slots=True)
 class Symbols:

@@ -74,7 +74,10 @@ def linearize(  # noqa: PLR0913
 ) -> LinearSystem:
     """A, B, C, D about a state: an equilibrium, a steady motion or an instant of a trajectory.
 
-    e: equations, a robot, mechanism or System, or the `jacobians` of one where many states are asked for.
+    e: equations, taken as they are; or a robot, mechanism or System, with the springs and dampers of its joints and,
+    where it declares no inputs, one input for every speed: its generalized force, N m or N, named tau1 for speed q1,
+    tau_elbow for speed elbow.  Dry friction is left out: it has no slope at rest.  Or the `jacobians` of one of these,
+    where many states are asked for.  q, u, f: by order or by name, what is not named is 0 (quaternions: no turn).
     independent: names of independent coordinates and speeds under constraints; by default those that pivoting leaves.
     outputs: name -> formula in states, rates, inputs and measures; by default the states. Raises InputError when the
     state contradicts the constraints or the named variables are not independent.
@@ -89,7 +92,7 @@ def linearize(  # noqa: PLR0913
     by_xi = {
         key: d[f"{key}_q"] @ tangent for key in ("qdot", "residual", "configuration", "rates", "second", "outputs")
     }
-    rates = tuple(f"{n}_dot" if n in c.names else n for n in c.speeds)
+    rates = c.rates
     chosen = independent or (None, None)
     z, free_q = _variations(by_xi["configuration"], names, chosen[0], "coordinate")
     rows, _ = independent_rows(d["rates_u"])

@@ -14,17 +14,19 @@ from typing import Any
 import numpy as np
 
 from kane.equations.conditions import Conditions, find_conditions
-from kane.equations.constrained import Array, Constrained, Evaluator, constrained, ordered
+from kane.equations.constrained import Array, Constrained, Evaluator, constrained
+from kane.equations.joint_loads import driven, with_joint_loads
 from kane.equations.programs import program_inputs
 from kane.equations.projection import Equations, kane_equations
-from kane.errors import InputError
 from kane.graph.arena import Ref
 from kane.graph.evaluate import evaluate
 from kane.graph.program import Input, Program, build_program
 from kane.kinematics import points as pt
+from kane.kinematics.coordinates import symbol_name
 from kane.kinematics.linear import sparse_jacobian
-from kane.mechanism.given import mechanism_of, real_array
+from kane.mechanism.given import checked_number, mechanism_of
 from kane.mechanism.model import Mechanism
+from kane.simulation.checks import checked_state
 
 Source = Equations | Mechanism | Any  # what equations are asked of; Any: a Robot or a System, which lie above
 
@@ -75,11 +77,12 @@ def jacobians(
 ) -> Jacobians:
     """The program of all Jacobians of a mechanism's equations; `outputs`: formulas in states, inputs and measures.
 
-    source: the equations, or the mechanism, robot or System that they are of.
+    source: equations, taken as they are; or a robot, mechanism or System, of which springs and dampers of joints act
+    too, and which has one input tau for every speed where it declares no inputs (equations/joint_loads.py).
     """
     from kane.equations.steps import expression
 
-    e = source if isinstance(source, Equations) else kane_equations(mechanism_of(source))
+    e = source if isinstance(source, Equations) else joint_equations(mechanism_of(source))
     g, s = e.graph, e.points.symbols
     conditions = find_conditions(e)
     m = len(conditions.names)
@@ -116,11 +119,48 @@ def jacobians(
     return Jacobians(e, conditions, program, tuple(outputs or {}), inputs, motion)
 
 
+def joint_equations(mechanism: Mechanism) -> Equations:
+    """Kane's equations of a mechanism with what drives its joints, their springs and their dampers."""
+    return with_joint_loads(kane_equations(driven(mechanism)))
+
+
+def find_state(j: Jacobians, q: Any, u: Any) -> tuple[Array, Array]:
+    """q (nq,) and u (n,) from arrays or by name; what is not named is 0, quaternions no turn.
+
+    The rate of coordinate q1 is named q1_dot, or q1 as the speed that it is.
+    """
+    c = j.equations.points.coordinates
+    still = np.array([1.0 if any(n == group[0] for group, _ in c.quaternions) else 0.0 for n in c.names])
+    return checked_state(q, still, c.names, "q"), checked_state(u, np.zeros(len(c.speeds)), c.speeds, "u", c.rates)
+
+
+def find_inputs(j: Jacobians, f: Any) -> Array:
+    """The inputs (nf,) from an array or by name, where tau of a speed may go by the speed's name; nothing is all 0."""
+    speeds = {symbol_name("tau", n): n for n in j.equations.points.coordinates.speeds}
+    also = tuple(speeds.get(n, n) for n in j.input_names)
+    given = None if not isinstance(f, Mapping) and np.size(f) == 0 else f
+    return checked_state(given, np.zeros(len(also)), j.input_names, "f", also)
+
+
+def assembled(j: Jacobians, q: Any, u: Any) -> tuple[Array, Array]:
+    """q and u as find_state takes them; under constraints what is not named is solved for, near 0.
+
+    Raises ConvergenceError where there is no such state near.
+    """
+    at, rate = find_state(j, q, u)
+    c = j.equations.points.coordinates
+    if not j.conditions.names:
+        return at, rate
+    if q is None or (isinstance(q, Mapping) and set(q) < set(c.names)):
+        at = j.motion.consistent_configuration(at, tuple(q or ()))
+    if u is None or (isinstance(u, Mapping) and len(u) < len(rate)):
+        rate = j.motion.consistent_speeds(at, rate, [n for n in c.speeds if n in (u or ()) or f"{n}_dot" in (u or ())])
+    return at, rate
+
+
 def find_point(j: Jacobians, q: Any, u: Any, f: Any = (), t: float = 0.0) -> OperatingPoint:
     """The operating point at a state: accelerations and multipliers follow from the equations."""
-    arrays = {"q": real_array("q", q), "u": real_array("u", u), "inputs": ordered(j.input_names, f)}
-    for name, array in (*arrays.items(), ("t", real_array("t", t))):
-        if not np.isfinite(array).all():
-            raise InputError(f"{name} is {array}.", name=name, value=str(array), remedy="Give finite numbers.")
-    motion = j.motion.accelerations(arrays["q"], arrays["u"], arrays["inputs"], t)
-    return OperatingPoint(arrays["q"], arrays["u"], motion.udot, arrays["inputs"], motion.multipliers, t)
+    (at, rate), inputs = find_state(j, q, u), find_inputs(j, f)
+    t = checked_number("t", t, "Give a time, s.")
+    motion = j.motion.accelerations(at, rate, inputs, t)
+    return OperatingPoint(at, rate, motion.udot, inputs, motion.multipliers, t)

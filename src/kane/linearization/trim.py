@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from kane.equations.constrained import Evaluator, known, ordered, tangents, unit_quaternions
+from kane.equations.constrained import Evaluator, known, tangents, unit_quaternions
 from kane.errors import ConvergenceError
 from kane.graph.evaluate import evaluate
-from kane.linearization.operating import OperatingPoint, Source, jacobians
+from kane.linearization.operating import Jacobians, OperatingPoint, Source, find_inputs, find_state, jacobians
+from kane.mechanism.given import checked_number
 
 
 def trim(  # noqa: PLR0913
-    e: Source,
+    e: Source | Jacobians,
     q: Any,
     u: Any,
     f: Any = (),
@@ -28,19 +29,22 @@ def trim(  # noqa: PLR0913
 ) -> OperatingPoint:
     """The operating point with udot = 0 near a guess.
 
-    Only the coordinates, speeds and inputs named in `free` change.  Rates of coordinates that are speeds are named
-    `q1_dot`.  steady: the speeds whose rates are to vanish, by default all; in a steady turn the velocity components
-    along fixed axes are left out. Solves F + F* + Aᵀ lambda = 0, phi = 0, c = 0 and dc/dt = 0 by Newton's method (least
-    changes).  Raises ConvergenceError with the speed whose equation stays unbalanced.
+    e: equations, a robot, mechanism or System, or the `jacobians` of one, as for linearize.  Only the coordinates,
+    speeds and inputs named in `free` change.  Rates of coordinates that are speeds are named `q1_dot`, the input of
+    speed q1 of a robot tau1, that of elbow tau_elbow.  steady: the speeds whose rates are to vanish, by default all; in
+    a steady turn the velocity components along fixed axes are left out.  Solves F + F* + Aᵀ lambda = 0, phi = 0, c = 0
+    and dc/dt = 0 by Newton's method (least changes).  Raises ConvergenceError with the speed whose equation stays
+    unbalanced.
     """
-    j = jacobians(e, None, values, evaluator)
+    j = e if isinstance(e, Jacobians) else jacobians(e, None, values, evaluator)
     c = j.equations.points.coordinates
-    rates = tuple(f"{n}_dot" if n in c.names else n for n in c.speeds)
+    rates = c.rates
     groups: dict[str, tuple[str, ...]] = {"q": c.names, "u": rates, "f": j.input_names}
     free = (free,) if isinstance(free, str) else free
+    t = checked_number("t", t, "Give a time, s.")
     known(free, [n for names in groups.values() for n in names], "name to adjust")
     known(steady or (), rates, "speed")
-    state = {"q": np.array(ordered(c.names, q)), "u": np.array(ordered(rates, u)), "f": ordered(j.input_names, f)}
+    state = dict(zip("qu", find_state(j, q, u), strict=True)) | {"f": find_inputs(j, f)}
     multipliers = np.zeros(len(j.conditions.names))
     state["udot"] = np.zeros(len(rates))
     picked = {key: [k for k, n in enumerate(names) if n in free] for key, names in groups.items()}

@@ -215,23 +215,24 @@ class Constraints:
     ) -> tuple[Array, Array]:
         """The start, if it fulfils the constraints, or the corrected one.
 
-        given: which coordinates and speeds are fixed (masks); the others are solved for.  Raises InputError with the
-        corrected start as `value` when it does not hold and is not to be corrected, ConvergenceError when none is
-        near.
+        given: which coordinates and speeds are fixed (masks), all by default; the others are solved for.  Where all are
+        fixed and off, how = "correct" takes the nearest; otherwise raises InputError with it as `value`.  Raises
+        ConvergenceError when none is near.
         """
-        off = self._worst(t, q, u)
-        if off is None:
+        if self._worst(t, q, u) is None:
             return q, u
-        keep = given if given is not None else (np.zeros(len(q), bool), np.zeros(len(u), bool))
-        q1 = self.assembled(t, q, np.flatnonzero(~keep[0]))
-        u1 = self.nearest_speeds(t, q1, u, np.flatnonzero(~keep[1]), 20)
+        fixed = given if given is not None else (np.ones(len(q), bool), np.ones(len(u), bool))
+        free_q, free_u = (np.ones(len(x), bool) if x.all() else ~x for x in fixed)
+        q1 = self.assembled(t, q, np.flatnonzero(free_q))
+        off = self._worst(t, q if fixed[0].all() else q1, u)
+        u1 = self.nearest_speeds(t, q1, u, np.flatnonzero(free_u), 20)
         left = self._worst(t, q1, u1)
         if left is not None:
             raise ConvergenceError(
                 f"No state near the start fulfils constraint {left[0]!r} (residual {left[1]:.3g}).", name=left[0],
                 value=left[1], remedy="Give a start nearer to an assembled one, or fix fewer coordinates and speeds.",
             )  # fmt: skip
-        if how == "refuse" and given is None:
+        if how == "refuse" and off is not None and fixed[off[2] == "speed"].all():
             raise InputError(
                 f"The start is off constraint {off[0]!r}: its {off[2]} residual is {off[1]:.3g}.",
                 name=off[0],

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from kane.equations.activity import activities, gravity_energy, inertia_activity, kinetic_energy
 from kane.equations.conditions import Conditions, find_conditions
+from kane.equations.joint_loads import joint_motions, on_speeds
 from kane.equations.projection import Equations, bias, kane_equations, mass_matrix
 from kane.graph.arena import Graph, Ref
 from kane.graph.derivative import forward, gradient
@@ -18,7 +19,6 @@ from kane.kinematics.linear import solve_symmetric
 from kane.kinematics.motion import substitute
 from kane.mechanism import loads as ld
 from kane.mechanism.beams import Beam
-from kane.mechanism.joints import joint_type
 from kane.mechanism.model import Mechanism
 from kane.native.function import NativeFunction, compile_program
 from kane.simulation.constraints import Constraints, Places
@@ -145,23 +145,17 @@ def _joint_forces(e: Equations, extra: Extra) -> tuple[list[Ref], list[Ref], Ref
     """Springs, losses (generalized forces by speed) and the springs' energy, of joints with their own properties."""
     p, g, s = e.points, e.graph, e.points.symbols
     springs, losses, energy = [g.zero] * len(s.u), [g.zero] * len(s.u), g.zero
-    for joint in p.mechanism.joints:
+    for joint, q, rate in joint_motions(e):
         k, b, c = (e.measures.scalar(x) for x in (joint.stiffness, joint.damping, joint.friction))
         if max(k, b, c) < 2:
             continue
-        for name in joint_type(joint).coordinates(joint):
-            if any(name in group for group, _ in p.coordinates.quaternions):
-                continue
-            q = e.measures.scalar(p.coordinates.values[name])
-            rate = pt.time_derivative(p, [q])[0]
-            stretch = g.sub(q, e.measures.scalar(joint.rest))
-            energy = g.add(energy, g.mul(g.mul(g.number(Fraction(1, 2)), k), g.mul(stretch, stretch)))
-            dry = g.mul(c, g.function("sign", rate))
-            lost = g.add(g.mul(b, rate), smooth_sign(g, dry, extra.slip) if extra.slip > 0 and dry > 1 else dry)
-            for r, slope in enumerate(gradient(g, rate, s.u)):
-                if slope > 1:
-                    springs[r] = g.sub(springs[r], g.mul(slope, g.mul(k, stretch)))
-                    losses[r] = g.sub(losses[r], g.mul(slope, lost))
+        stretch = g.sub(q, e.measures.scalar(joint.rest))
+        energy = g.add(energy, g.mul(g.mul(g.number(Fraction(1, 2)), k), g.mul(stretch, stretch)))
+        dry = g.mul(c, g.function("sign", rate))
+        lost = g.add(g.mul(b, rate), smooth_sign(g, dry, extra.slip) if extra.slip > 0 and dry > 1 else dry)
+        pull, drag = on_speeds(e, rate, g.neg(g.mul(k, stretch))), on_speeds(e, rate, g.neg(lost))
+        springs = [g.add(a, x) for a, x in zip(springs, pull, strict=True)]
+        losses = [g.add(a, x) for a, x in zip(losses, drag, strict=True)]
     rates = {n: pt.time_derivative(p, [s.by_name[n]])[0] for n in p.coordinates.names}
     made = contact_forces(g, s.by_name, rates, s.u, extra.contacts)
     springs = [g.add(a, x) for a, x in zip(springs, made.springs, strict=True)]

@@ -153,10 +153,8 @@ def start_state(
     return np.concatenate([qs, us, np.zeros(len(layout.works))])
 
 
-def _given(layout: Layout, q: State, u: State) -> tuple[Any, Any] | None:
-    """Masks of what was named, or None when whole arrays were given."""
-    if not (isinstance(q, Mapping) or isinstance(u, Mapping) or q is None or u is None):
-        return None
+def _given(layout: Layout, q: State, u: State) -> tuple[Any, Any]:
+    """Masks of what was given, in order or by name."""
     masks = []
     for values, names, other in ((q, layout.coordinates, ()), (u, layout.speeds, layout.speed_names)):
         if values is None:

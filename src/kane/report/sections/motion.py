@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +21,7 @@ from kane.simulation.result import SimulationResult
 Array = np.ndarray[Any, np.dtype[np.float64]]
 POINTS, SECONDS = 161, 4.0
 MOST_POINTS = 400  # of a run that is shown
+JOINTS = SPRINGS, FRICTION = "passive_forces", "friction_forces"
 LARGEST = 12_000  # instructions that are evaluated point by point here
 
 
@@ -93,7 +94,9 @@ def _digits(values: Array) -> list[float | None]:
 
 
 def torque_split(mechanism: Mechanism, derived: Mapping[str, Derived]) -> Recording | str:
-    """Torques along a smooth motion within the limits: inertia, Coriolis, centrifugal, gravity, friction; or why not.
+    """Torques along a smooth motion within the limits, by cause; or why not.
+
+    The causes: inertia, Coriolis, centrifugal, gravity, springs of joints, their friction (viscous and dry).
 
     With h = bias - gravity, quadratic in the speeds: centrifugal is the sum of h of one speed at a time, Coriolis the
     rest.
@@ -102,8 +105,11 @@ def torque_split(mechanism: Mechanism, derived: Mapping[str, Derived]) -> Record
     if coordinates_of_speeds(c) is None or mechanism.constraints:
         return "The torque along a trajectory is shown for trees whose speeds are the rates of their coordinates."
     tasks = {}
-    for task in ("mass_matrix", "bias_forces", "gravity_forces", "kinetic_energy", "potential_energy"):
-        tasks[task] = derived[task] if task in derived else derive_task(mechanism, task)
+    for task in ("mass_matrix", "bias_forces", "gravity_forces", "kinetic_energy", "potential_energy", *JOINTS):
+        if task in JOINTS:
+            tasks[task] = derive_task(undamped(mechanism) if task == SPRINGS else mechanism, task)
+        else:
+            tasks[task] = derived[task] if task in derived else derive_task(mechanism, task)
         if len(tasks[task].program.values) > LARGEST:
             return f"{len(tasks[task].program.values)} instructions are too many to follow a trajectory here."
         if any(value is None for value in tasks[task].parameters.values()):
@@ -131,7 +137,8 @@ def torque_split(mechanism: Mechanism, derived: Mapping[str, Derived]) -> Record
         "Coriolis": speed - centrifugal,
         "centrifugal": centrifugal,
         "gravity": gravity,
-        "friction": friction(mechanism, qd),
+        "springs": -value(SPRINGS, q, qd),
+        "friction": value(FRICTION, q, qd),
     }
     total = sum(parts.values())
     top = max(np.abs(part).max(initial=0.0) for part in parts.values())
@@ -140,7 +147,8 @@ def torque_split(mechanism: Mechanism, derived: Mapping[str, Derived]) -> Record
         Curves(name, (*((part, values[:, i]) for part, values in shown.items()), ("total", np.asarray(total)[:, i])))
         for i, name in enumerate(c.speeds)
     )
-    kinetic, potential = value("kinetic_energy", q, qd), value("potential_energy", q, qd)
+    kinetic = value("kinetic_energy", q, qd)
+    potential = value("potential_energy", q, qd) + spring_energy(mechanism, q)
     energies = Curves("energy", (("kinetic", kinetic), ("potential", potential), ("total", kinetic + potential)))
     plots = (Plot("Torque by cause", "N m or N", joints), Plot("Energy", "J", (energies,)))
     note = "A smooth motion within the limits of the joints, all moving at once."
@@ -216,24 +224,25 @@ def coordinate_ranges(mechanism: Mechanism) -> list[tuple[float, float]]:
     return result
 
 
-def friction(mechanism: Mechanism, qd: Array) -> Array:
-    """b qd + c sign(qd) of the joints (k, n)."""
+def undamped(mechanism: Mechanism) -> Mechanism:
+    """The mechanism whose joints have springs only, not dampers."""
+    return replace(mechanism, joints=tuple(replace(joint, damping=f.ZERO) for joint in mechanism.joints))
+
+
+def spring_energy(mechanism: Mechanism, q: Array) -> Array:
+    """k (q - rest)^2 / 2 of the springs of all joints, followers too, at q (k, nq)."""
     c, values = find_coordinates(mechanism), mechanism.parameter_values
-    result = np.zeros_like(qd)
+    inside = {name for group, _ in c.quaternions for name in group}
+    stored = np.zeros(len(q))
     for joint in mechanism.joints:
-        names = joint_type(joint).coordinates(joint)
-        if joint.mimic is None and len(names) == 1 and names[0] in c.speeds:
-            i = c.speeds.index(names[0])
-            damping, dry = (_number(x, values) for x in (joint.damping, joint.friction))
-            result[:, i] += damping * qd[:, i] + dry * np.sign(qd[:, i])
-    return result
-
-
-def _number(value: f.Scalar, values: Mapping[str, float]) -> float:
-    try:
-        return f.number(value, values)
-    except KeyError:
-        return 0.0  # known only at run time
+        if f.is_zero(joint.stiffness):
+            continue
+        k, rest = f.number(joint.stiffness, values), f.number(joint.rest, values)
+        for name in joint_type(joint).coordinates(joint):
+            if name not in inside:
+                at = [f.number(c.values[name], values | dict(zip(c.names, row, strict=True))) for row in q.tolist()]
+                stored += k * (np.array(at) - rest) ** 2 / 2
+    return stored
 
 
 def recording(run: SimulationResult, title: str = "Simulation") -> Recording:

@@ -6,17 +6,15 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
-from kane.equations.derive import derive_task
+from kane.equations.joint_loads import driven, with_joint_loads
+from kane.equations.projection import kane_equations
 from kane.errors import InputError
-from kane.graph.evaluate import evaluate
-from kane.kinematics.coordinates import find_coordinates, symbol_name
-from kane.linearization.linear import LinearSystem
+from kane.kinematics.coordinates import find_coordinates
+from kane.linearization.linear import LinearSystem, linearize
+from kane.linearization.operating import assembled, find_state, jacobians
 from kane.linearization.poles import poles_and_errors
+from kane.linearization.trim import trim
 from kane.mechanism import formula as f
-from kane.mechanism.joints import joint_type
-from kane.mechanism.loads import Input, Specified
 from kane.mechanism.model import Mechanism
 from kane.report.sections.motion import coordinate_ranges
 
@@ -62,35 +60,24 @@ def _shown(A: Any, states: tuple[str, ...], about: str) -> Poles:
 
 
 def poles_at_rest(mechanism: Mechanism) -> Poles:
-    """Poles about rest in the starting pose, held there by constant torques: M x'' + d tau/dqd x' + d tau/dq x = 0.
+    """Poles about rest in the starting pose, held there by constant generalized forces: kane.linearize without inputs.
 
-    Damping of the joints included.  Raises InputError for mechanisms with free joints, loops, many coordinates, or
-    parameters that are given at run time.
+    Springs and dampers of the joints, loads and constraints act; dry friction is left out.  Raises InputError for
+    mechanisms with free joints, without or with many coordinates, and with parameters that are given at run time.
     """
     c = find_coordinates(mechanism)
-    if c.speeds != c.names or mechanism.constraints or not 0 < len(c.names) <= LARGEST:
-        raise InputError(f"Poles are shown of trees of up to {LARGEST} coordinates whose speeds are their rates.")
-    made = [derive_task(mechanism, task).program for task in ("mass_matrix", "inverse_dynamics_derivatives")]
-    if any(not {i.name for i in program.inputs} <= {"q", "qd", "qdd"} for program in made):
-        raise InputError("The description leaves parameters open, so there are no poles to show.")
-    n = len(c.names)
-    q = np.array([min(max(0.0, low), high) for low, high in coordinate_ranges(mechanism)])
-    state = {"q": q, "qd": np.zeros(n), "qdd": np.zeros(n)}
-    found: dict[str, Any] = {}
-    for program in made:
-        found |= evaluate(program, {i.name: state[i.name] for i in program.inputs})
-    M, by_q, by_qd = (np.asarray(found[name]) for name in ("M", "dtau_dq", "dtau_dqd"))
-    values = mechanism.parameter_values
-    for joint in mechanism.joints:
-        names = joint_type(joint).coordinates(joint)
-        if joint.mimic is None and len(names) == 1:
-            by_qd = by_qd + np.diag([f.number(joint.damping, values) * (name == names[0]) for name in c.names])
-    below = -np.linalg.solve(M, np.hstack([by_q, by_qd]))
-    A = np.vstack([np.hstack([np.zeros((n, n)), np.eye(n)]), below])
-    rates = tuple(symbol_name("qd", name) for name in c.names)
-    acting = [str(getattr(x, "name", "")) for x in mechanism.loads if not isinstance(x, (Input, Specified))]
-    left = f", without the loads ({', '.join(acting)})" if acting else ""
-    return _shown(A, (*c.names, *rates), f"rest in the starting pose, held by constant torques{left}")
+    if c.quaternions or not 0 < len(c.names) <= LARGEST:
+        raise InputError(f"Poles are shown of mechanisms of up to {LARGEST} coordinates without free joints.")
+    if any(p.value is None for p in mechanism.parameters) or c.specified:
+        raise InputError("The description leaves parameters or motions open, so there are no poles to show.")
+    j = jacobians(with_joint_loads(kane_equations(driven(mechanism, beside=True))))
+    start = [min(max(0.0, low), high) for low, high in coordinate_ranges(mechanism)]
+    q, u = assembled(j, None, None) if mechanism.constraints else find_state(j, start, None)
+    drives = j.input_names[-len(c.speeds) :]
+    held = linearize(j, q, u, trim(j, q, u, free=drives).f)
+    dry = [joint.name for joint in mechanism.joints if not f.is_zero(joint.friction)]
+    left = f", without the dry friction of {', '.join(dry)}" if dry else ""
+    return _shown(held.A, held.states, f"rest in the starting pose, held by constant torques{left}")
 
 
 def _pole(x: complex, small: float) -> Pole:
