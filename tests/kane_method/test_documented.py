@@ -20,7 +20,9 @@ def test_the_page_runs(capsys):
     assert "L (a2 + b2)" in printed
     assert names["right"].equal and len(names["rolling"].kane.rows) == len(names["other"].kane.rows) == 3
     assert r"\boldsymbol{\alpha}" in names["fragment"] and r"\end{document}" in names["document"]
-    last = np.array(printed.splitlines()[-1].strip("[] ").split(), float)
+    *_, printed_rates, shapes = printed.splitlines()
+    last = np.array(printed_rates.strip("[] ").split(), float)
+    assert shapes.startswith("(12, 12) (12, 6) ('tau1',") and np.abs(names["linear"].offset).max() < 1e-12
     assert np.allclose(names["motion"].udot, last, rtol=1e-6)
 
 
