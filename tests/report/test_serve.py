@@ -15,7 +15,7 @@ from kane.api.robot import load
 from kane.equations.derive import derive_task
 from kane.errors import InputError, UnknownNameError
 from kane.report import Server, Service
-from kane.report.serve import QUICK, changeable, query, with_values
+from kane.report.serve import QUICK, changeable, query, serve, with_values
 
 
 @pytest.fixture(scope="module")
@@ -192,3 +192,14 @@ def test_a_service_refuses_by_error():
     service = Service("two_link", (), lambda name: load(name).mechanism)
     with pytest.raises(InputError):
         service.page("p.m1=x")
+
+
+@pytest.mark.parametrize("port", [-1, 65536, 99999])
+def test_a_port_that_is_none_is_refused(port):
+    with pytest.raises(InputError, match=f"{port}, not between 0 and 65535"):
+        serve("two_link", lambda name: load(name).mechanism, port=port)
+
+
+def test_a_port_in_use_is_refused(server):
+    with pytest.raises(InputError, match=f"Port {server.server_port} cannot be had"):
+        serve("two_link", lambda name: load(name).mechanism, port=server.server_port)

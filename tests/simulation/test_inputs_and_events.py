@@ -27,6 +27,7 @@ from kane.simulation.inputs import Controller, Profile
 from kane.simulation.model import prepare
 from kane.simulation.simulate import simulate
 from simulation import simulated as sim
+from strategies import random_mechanism
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +123,31 @@ def test_computed_torque_takes_joint_forces_into_account():
     track = spline([0, 1], [[0] * 3, [0.5, -0.4, 0.3]])
     r = simulate(model, 1.0, [0] * 3, inputs=computed_torque(model, track, 100, 20), rtol=1e-8, atol=1e-10)
     assert np.allclose(r.q[:, -1], [0.5, -0.4, 0.3], atol=1e-6)
+
+
+@pytest.mark.parametrize("times", [[0.0, 1.0], [-1.0, 0.2, 0.5], [2.0, 5.0, 5.5, 9.0]])
+def test_a_spline_rests_beyond_its_ends(times):
+    places = np.random.default_rng(len(times)).normal(size=(len(times), 3))
+    track = spline(times, places)
+    for t, k in ((times[0] - 1e-3, 0), (times[0] - 50, 0), (times[-1] + 1e-3, -1), (times[-1] + 50, -1)):
+        q, qd, qdd = track(t)
+        assert np.allclose(q, places[k], atol=1e-14) and not qd.any() and not qdd.any()
+    for t, k in ((times[0], 0), (times[-1], -1)):
+        q, qd, _ = track(t)
+        assert np.allclose(q, places[k], atol=1e-14) and np.allclose(qd, 0, atol=1e-12)
+
+
+def test_a_robot_stays_where_its_spline_ends(puma):
+    track = spline([0, 0.3], [[0.1] * 6, [0.3] * 6])
+    r = simulate(puma, 0.8, [0.1] * 6, inputs=computed_torque(puma, track, 400, 40), rtol=1e-8, atol=1e-10)
+    assert np.allclose(r.q[:, -1], 0.3, atol=1e-5) and np.allclose(r.u[:, -1], 0, atol=1e-4)
+
+
+def test_controllers_say_what_they_do_not_serve():
+    model = prepare(random_mechanism(1, 2, ("floating",)))
+    for law in (lambda: gravity_compensation(model), lambda: pd(model, [0] * 7, 1, 1)):
+        with pytest.raises(UnsupportedError, match="the floating joint 'j1'"):
+            law()
 
 
 def test_prescribed_motion_and_its_torques(puma):

@@ -8,7 +8,9 @@ import pytest
 
 from kane import robots
 from kane.errors import InputError, MissingExtraError, UnknownNameError, UnsupportedError
+from kane.robots.generated import chain
 from kane.simulation.files import load_run
+from kane.simulation.inputs import Controller
 from kane.simulation.model import prepare
 from kane.simulation.simulate import simulate
 from simulation import simulated as sim
@@ -133,6 +135,31 @@ def test_energies_are_drawn_between_the_steps(run):
     assert np.allclose(np.interp(run.t, ax.lines[0].get_xdata(), kinetic), run.kinetic)
     work = np.interp(ax.lines[0].get_xdata(), run.t, run.work.sum(axis=0))
     assert np.ptp(kinetic + potential - work) < 1e-6 * np.ptp(kinetic)
+
+
+@pytest.mark.parametrize("period", [None, 0.05])
+def test_inputs_are_drawn_as_they_act(period):
+    """A continuous law as its own curve between the steps, a sampled one as steps; by a name of their own."""
+    pytest.importorskip("matplotlib")
+    model = prepare(chain(2))
+    law = Controller(lambda t, q, u: np.array([0.3 * np.sin(40 * t), -0.2 * u[1]]), period)
+    run = simulate(model, 1.0, [0.3, -0.2], inputs=law)
+    names = model.layout.inputs
+    (ax,) = (ax for ax in run.plot().axes if ax.get_ylabel() == "inputs")
+    first = ax.lines[0]
+    t, drawn = first.get_xdata(), first.get_ydata()
+    assert len(t) > len(run.t)
+    if period is None:
+        assert np.allclose(drawn, 0.3 * np.sin(40 * t), atol=1e-12)
+    else:
+        held = 0.3 * np.sin(40 * period * np.arange(21))
+        assert np.abs(drawn[:, None] - held).min(axis=1).max() < 1e-9
+    for k, name in enumerate(names):
+        assert np.array_equal(run[f"input {name}"], run.inputs[k]) and not np.array_equal(run[name], run.inputs[k])
+    (alone,) = run.plot(names=["input " + names[0]]).axes
+    assert np.array_equal(alone.lines[0].get_ydata(), drawn)
+    with pytest.raises(UnknownNameError, match=f"input {names[1]}"):
+        run["input nothing"]
 
 
 def test_plots_want_an_extra(run, monkeypatch):

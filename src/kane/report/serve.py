@@ -257,12 +257,27 @@ class Handler(BaseHTTPRequestHandler):
         """Nothing is printed."""
 
 
+def opened(service: Service, port: int) -> Server:
+    """The server at a port; InputError with the way out where there is none."""
+    remedy = "Take another one, or 0 for a free one."
+    if not 0 <= port <= 65535:
+        raise InputError(f"The port is {port}, not between 0 and 65535.", name="port", value=port, remedy=remedy)
+    try:
+        return Server(service, port)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise InputError(f"Port {port} cannot be had: {why}.", name="port", value=port, remedy=remedy) from None
+
+
 def serve(
     first: str, load: Load, robots: Sequence[str] = (), port: int = 0, ready: Callable[[str], None] = lambda url: None,
     given: More = _nothing,
 ) -> None:  # fmt: skip
-    """Serve until interrupted; `ready` is called with the address (it holds the token)."""
-    with Server(Service(first, tuple(robots), load, given=given), port) as server:
+    """Serve until interrupted; `ready` is called with the address (it holds the token).
+
+    Raises InputError for a port that is none, and for one that cannot be had.
+    """
+    with opened(Service(first, tuple(robots), load, given=given), port) as server:
         ready(server.url)
         try:
             server.serve_forever(poll_interval=0.2)

@@ -1,7 +1,7 @@
 """Controllers built from the model, and torques along a prescribed motion.
 
-All are Controllers: laws (t, q, u) -> inputs, continuous; `.every(period)` samples them.  Trees only, whose inputs are
-the generalized forces.
+All are Controllers: laws (t, q, u) -> inputs, continuous; `.every(period)` samples them.  Of trees without free or
+spherical joints, loads and constraints: their inputs are the generalized forces, and place minus place is an error.
 """
 
 from __future__ import annotations
@@ -27,10 +27,13 @@ Trajectory = Callable[[float], tuple[Any, Any, Any]]  # t -> q, qd, qdd
 
 
 def _tree(model: Any, what: str) -> None:
-    layout = checked_model(model).layout
-    if model.mechanism.loads or model.mechanism.constraints or layout.coordinates != layout.speeds:
+    layout, m = checked_model(model).layout, model.mechanism
+    has = [f"the {joint.type} joint {joint.name!r}" for joint in m.joints if joint.type in ("floating", "spherical")]
+    has += [text for text, found in (("loads", m.loads), ("constraints", m.constraints)) if found]
+    if has or layout.coordinates != layout.speeds:
         raise UnsupportedError(
-            f"{what} wants a tree of joints whose speeds are the rates of its coordinates.", name=what,
+            f"{what} wants a tree of joints whose speeds are the rates of its coordinates; {m.name} has "
+            f"{has[0] if has else 'speeds of its own'}.", name=what,
             remedy="Write the law (t, q, u) -> inputs by hand.",
         )  # fmt: skip
 
@@ -158,7 +161,7 @@ def operational_space(
 
 
 def spline(times: Any, q: Any) -> Trajectory:
-    """A trajectory through q (k, n) at times (k,), at rest at its ends: cubic spline, t -> (q, qd, qdd)."""
+    """A trajectory through q (k, n) at times (k,), at rest at its ends and beyond: cubic spline, t -> (q, qd, qdd)."""
     from scipy.interpolate import CubicSpline
 
     t, places = checked_rising(times), np.asarray(real_array("q", q))
@@ -166,7 +169,15 @@ def spline(times: Any, q: Any) -> Trajectory:
         remedy = f"Give finite numbers ({len(t)}, n), a row for each time."
         raise ShapeError(f"q has shape {places.shape}.", name="q", value=shown(q), remedy=remedy)
     curve = CubicSpline(t, places, bc_type="clamped")
-    return lambda t: (curve(t), curve(t, 1), curve(t, 2))
+    first, last = float(t[0]), float(t[-1])
+
+    def at(t: float) -> tuple[Array, Array, Array]:
+        if first <= t <= last:
+            return curve(t), curve(t, 1), curve(t, 2)
+        still = np.zeros(places.shape[1:])
+        return curve(first if t < first else last), still, still
+
+    return at
 
 
 def prescribed_torques(model: Model, trajectory: Trajectory, times: Any) -> Profile:

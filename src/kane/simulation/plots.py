@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,8 +39,12 @@ def plot(
         figure = Figure(figsize=(8, 0.6 + 2.0 * len(rows)), layout="constrained")
         axes = figure.subplots(len(rows), 1, squeeze=False, sharex=not phase)[:, 0]
         t, y = _fine(result)
+        inputs = dict(zip(result.model.layout.inputs, _inputs(result, t, y).T, strict=True))
         for ax, (label, content) in zip(axes, rows, strict=True):
-            (_phase if phase else _history)(result, ax, t, y, label, content)
+            if phase:
+                _phase(result, ax, y, label, content)
+            else:
+                _history(result, ax, t, y, inputs, label, content)
         if not phase:
             axes[-1].set_xlabel("t, s")
         for ax in axes if not phase else ():
@@ -99,19 +103,20 @@ def _fine(result: SimulationResult) -> tuple[Any, Any]:
     return t, result.sol(t)
 
 
-def _history(result: SimulationResult, ax: Any, t: Any, y: Any, label: str, names: list[str]) -> None:
+def _history(
+    result: SimulationResult, ax: Any, t: Any, y: Any, inputs: Mapping[str, Any], label: str, names: list[str]
+) -> None:
     layout = result.model.layout
     for name in names:
-        if name in result.names or name in layout.speeds:
-            ax.plot(
-                t, y[layout.index(name)] if label != "inputs" else _input(result, name, t), label=name, linewidth=1.2
-            )
+        own = name.removeprefix("input ")  # that of a name which is a state too
+        if own in inputs and (label == "inputs" or name not in (*result.names, *layout.speeds)):
+            ax.plot(t, inputs[own], label=name, linewidth=1.2)
+        elif name in result.names or name in layout.speeds:
+            ax.plot(t, y[layout.index(name)], label=name, linewidth=1.2)
         elif name == "work":
             ax.plot(result.t, result.work.sum(axis=0), label="work", linewidth=1.2)
-        elif name in layout.inputs:
-            ax.plot(t, _input(result, name, t), label=name, linewidth=1.2)
         elif name in ENERGIES and result.model.energy is not None:
-            ax.plot(t, _energies(result, t, y)[ENERGIES.index(name)], label=name, linewidth=1.2)
+            ax.plot(t, _energies(result, t, y, inputs)[ENERGIES.index(name)], label=name, linewidth=1.2)
         else:
             ax.plot(result.t, result[name], label=name, linewidth=1.2)
     ax.set_ylabel(label or names[0])
@@ -121,22 +126,24 @@ def _history(result: SimulationResult, ax: Any, t: Any, y: Any, label: str, name
         ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
-def _energies(result: SimulationResult, t: Any, y: Any) -> Any:
+def _energies(result: SimulationResult, t: Any, y: Any, inputs: Mapping[str, Any]) -> Any:
     """Kinetic and potential energy at the times of the curves."""
-    layout = result.model.layout
-    whole = np.zeros((len(t), layout.size))
+    whole = np.zeros((len(t), result.model.layout.size))
     whole[:, : len(y)] = y.T  # no energy depends on the works, which may be missing
-    inputs = np.zeros((len(t), len(layout.inputs)))
-    for column, name in enumerate(layout.inputs):
-        inputs[:, column] = _input(result, name, t)
+    rows = np.stack(list(inputs.values()), axis=1) if inputs else np.zeros((len(t), 0))
     assert result.model.energy is not None
-    return result.model.energy(whole, t.reshape(-1, 1), inputs)
+    return result.model.energy(whole, t.reshape(-1, 1), np.ascontiguousarray(rows))
 
 
-def _input(result: SimulationResult, name: str, t: Any) -> Any:
-    row = result.inputs[result.model.layout.inputs.index(name)]
-    k = np.clip(np.searchsorted(result.t, t, side="left"), 0, len(row) - 1)
-    return row[k]
+def _inputs(result: SimulationResult, t: Any, y: Any) -> Any:
+    """The inputs (k, m) at the times of the curves: as held, or what a continuous law gives there."""
+    rows, nq = result.inputs.T, result.model.layout.nq
+    if len(t) == len(result.t) or result.law is None:
+        return rows[np.clip(np.searchsorted(result.t, t, side="left"), 0, len(rows) - 1)]
+    try:
+        return np.array([result.law(float(time), x[:nq], x[nq:]) for time, x in zip(t, y.T, strict=True)])
+    except Exception:  # of the user's law, which the run has told already
+        return np.stack([np.interp(t, result.t, row) for row in rows.T], axis=1)
 
 
 def _phases(result: SimulationResult) -> list[tuple[str, list[str]]]:
@@ -149,7 +156,7 @@ def _phases(result: SimulationResult) -> list[tuple[str, list[str]]]:
     return made
 
 
-def _phase(result: SimulationResult, ax: Any, t: Any, y: Any, label: str, names: list[str]) -> None:
+def _phase(result: SimulationResult, ax: Any, y: Any, label: str, names: list[str]) -> None:
     layout = result.model.layout
     q, u = y[layout.index(label)], y[layout.index(names[0])]
     ax.plot(q, u, linewidth=1.0)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ class SimulationResult:
     method: str = ""
     rejected: int = 0
     error: BaseException | None = None
+    law: Callable[[float, Array, Array], Array] | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         span = f"{self.t[0]:g} to {self.t[-1]:g} s in {len(self.t)} points" if len(self.t) else "no points"
@@ -70,7 +72,10 @@ class SimulationResult:
         return self.y[self.model.layout.nq :]
 
     def __getitem__(self, name: str) -> Array:
-        """A row by name: a coordinate, speed, work, input, "t", "kinetic", "potential", "energy", "energy_residual"."""
+        """A row by name: a coordinate, speed, work, input, "t", "kinetic", "potential", "energy", "energy_residual".
+
+        The input of a name that is a state too, as tau of a robot's joint q1, is "input q1".
+        """
         layout = self.model.layout
         known = ("t", "kinetic", "potential", "energy", "energy_residual", "power_residual")
         if not isinstance(name, str):
@@ -82,10 +87,14 @@ class SimulationResult:
             return np.asarray(self.work[layout.works.index(name)])
         if name in layout.inputs and name not in layout.names and name not in layout.speeds:
             return np.asarray(self.inputs[layout.inputs.index(name)])
+        if name[:6] == "input " and name[6:] in layout.inputs and name not in layout.names:
+            return np.asarray(self.inputs[layout.inputs.index(name[6:])])
         try:
             return np.asarray(self.y[layout.index(name)])
         except UnknownNameError:
-            names = ", ".join([*layout.names, *layout.inputs, *sorted(known)])
+            states = (*layout.names, *layout.speeds)
+            inputs = [f"input {n}" if n in states else n for n in layout.inputs]
+            names = ", ".join([*layout.names, *inputs, *sorted(known)])
             raise UnknownNameError(f"The run has no {name!r}; there are: {names}.", name=name) from None
 
     @property

@@ -202,6 +202,7 @@ def make_result(
         method,
         record.rejected,
         record.error,
+        None if plan.source.held else plan.source.value,
     )
     if len(t) and not result.energy_ok:
         from dataclasses import replace
