@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from kane.equations.joint_loads import driven, with_joint_loads
 from kane.equations.projection import kane_equations
-from kane.errors import InputError
+from kane.errors import ConvergenceError, InputError
 from kane.kinematics.coordinates import find_coordinates
 from kane.linearization.linear import LinearSystem, linearize
 from kane.linearization.operating import assembled, find_state, jacobians
@@ -63,7 +63,8 @@ def poles_at_rest(mechanism: Mechanism) -> Poles:
     """Poles about rest in the starting pose, held there by constant generalized forces: kane.linearize without inputs.
 
     Springs and dampers of the joints, loads and constraints act; dry friction is left out.  Raises InputError for
-    mechanisms with free joints, without or with many coordinates, and with parameters that are given at run time.
+    mechanisms with free joints, without or with many coordinates, with parameters that are given at run time, and where
+    no pose near the starting one fulfils the constraints.
     """
     c = find_coordinates(mechanism)
     if c.quaternions or not 0 < len(c.names) <= LARGEST:
@@ -72,9 +73,12 @@ def poles_at_rest(mechanism: Mechanism) -> Poles:
         raise InputError("The description leaves parameters or motions open, so there are no poles to show.")
     j = jacobians(with_joint_loads(kane_equations(driven(mechanism, beside=True))))
     start = [min(max(0.0, low), high) for low, high in coordinate_ranges(mechanism)]
-    q, u = assembled(j, None, None) if mechanism.constraints else find_state(j, start, None)
     drives = j.input_names[-len(c.speeds) :]
-    held = linearize(j, q, u, trim(j, q, u, free=drives).f)
+    try:
+        q, u = assembled(j, None, None) if mechanism.constraints else find_state(j, start, None)
+        held = linearize(j, q, u, trim(j, q, u, free=drives).f)
+    except ConvergenceError as error:
+        raise InputError(f"There are no poles about rest: {error.message}", name=error.name) from None
     dry = [joint.name for joint in mechanism.joints if not f.is_zero(joint.friction)]
     left = f", without the dry friction of {', '.join(dry)}" if dry else ""
     return _shown(held.A, held.states, f"rest in the starting pose, held by constant torques{left}")

@@ -230,7 +230,8 @@ kane.part("explicit", function (data) {
           cells.push(whole ? parts[Number(what.value)] / whole : 0);
         }
       }
-    kane.heat(canvas, cells, N, N);
+    const side = (k) => ({ name: data.coordinates[k], low: low[k], high: high[k] });
+    kane.heat(canvas, cells, N, N, side(x), side(y));
     const least = Math.min(...cells), most = Math.max(...cells);
     const text = `from ${kane.number(least, 4)} to ${kane.number(most, 4)}`;
     document.getElementById("map-range").textContent = `${text}; ${data.coordinates[x]} to the right, ${data.coordinates[y]} upwards, over their ranges; the other coordinates as in the view.`;

@@ -14,11 +14,11 @@ kane.part("maps", function (data) {
     ["inertia", "gravity"].forEach((what, k) => {
       const map = item.maps[k], canvas = document.getElementById("maps-" + what);
       const unit = k ? "N m or N" : "kg m² or kg", title = (k ? "Gravity torque of " : "Inertia of ") + item.name;
-      kane.heat(canvas, kane.mapCells(item, k), data.cells, data.cells);
+      const [left, right, bottom, top] = item.range;
+      kane.heat(canvas, kane.mapCells(item, k), data.cells, data.cells, { name: data.names[item.x], low: left, high: right }, { name: data.names[item.y], low: bottom, high: top });
       const range = map.cells ? `from ${kane.number(map.low, 4)} to ${kane.number(map.high, 4)} ${unit}` : `the same everywhere: ${kane.number(map.low, 4)} ${unit}`;
-      const axes = item.range.map((x) => kane.number(x, 3));
       document.getElementById(`maps-${what}-title`).textContent = title;
-      document.getElementById(`maps-${what}-range`).textContent = `${range}; ${data.names[item.x]} to the right (${axes[0]} … ${axes[1]}), ${data.names[item.y]} upwards (${axes[2]} … ${axes[3]})`;
+      document.getElementById(`maps-${what}-range`).textContent = `${range}; ${data.names[item.x]} to the right, ${data.names[item.y]} upwards`;
       canvas.setAttribute("aria-label", `Heat map: ${title}, ${range}`);
     });
   }
