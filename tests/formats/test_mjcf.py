@@ -321,3 +321,66 @@ def test_the_extra_is_named_when_it_is_missing(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(MissingExtraError) as caught:
         read_mjcf(MODELS["radians"])
     assert "kane[mujoco]" in str(caught.value)
+
+
+WEIGHTS = {"inertials": arm(PAN), "geoms": arm(PAN).replace(I, '<geom size="0.1" pos="0.1 0 0"/>')}
+IDLE = {
+    "joint": '<motor name="m1" joint="pan"/>\n<motor name="m2" joint="nope"/>',
+    "joint of its parent": '<motor name="m2" jointinparent="nope"/>',
+    "site": '<position name="m2" site="nope"/>',
+    "body": '<adhesion name="m2" body="nope" ctrlrange="0 1"/>',
+    "tendon": '<motor name="m2" tendon="nope"/>',
+}
+
+
+@pytest.mark.parametrize("weight", WEIGHTS)
+@pytest.mark.parametrize("what", IDLE)
+def test_an_actuator_that_drives_what_is_not_there_is_told_with_what_there_is(weight: str, what: str) -> None:
+    m = read_mjcf(model(WEIGHTS[weight], tail=f"\n<actuator>\n{IDLE[what]}</actuator>"))
+    (note,) = [n for n in m.report.of("ignored") if "nope" in n.text]
+    kind = what.partition(" ")[0]
+    assert f"actuator 'm2' drives the {kind} 'nope', which does not exist (line {note.line})" in note.text
+    assert note.line == 3 + IDLE[what].count("\n")
+    there = {"joint": "pan, tilt", "body": "world, yoke, beam"}.get(kind, f"no named {kind}")
+    assert note.text.endswith(f"the model has {there}")
+    assert m == read_mjcf(model(WEIGHTS[weight]))  # the equations do not know of it
+
+
+def test_many_actuators_of_nothing_are_one_note() -> None:
+    tail = "<actuator>" + "".join(f'<motor joint="nope{k}"/>' for k in range(20)) + "</actuator>"
+    notes = [n.text for n in read_mjcf(model(arm(PAN), tail=tail)).report.of("ignored")]
+    assert len(notes) == 2 and "'nope0'" in notes[1] and "so do 19 more" in notes[1]
+
+
+@pytest.mark.parametrize("weight", WEIGHTS)
+@pytest.mark.parametrize(
+    ("item", "kind"),
+    [
+        ('<joint name="e" joint1="nope" joint2="pan"/>', "joint"),
+        ('<joint name="e" joint1="pan" joint2="nope"/>', "joint"),
+        ('<weld name="e" body1="yoke" body2="nope"/>', "body"),
+        ('<connect name="e" body1="nope" anchor="0 0 0"/>', "body"),
+        ('<connect name="e" site1="nope" site2="nope"/>', "site"),
+        ('<tendon name="e" tendon1="nope"/>', "tendon"),
+    ],
+)
+def test_an_equality_of_what_is_not_there_is_refused_with_the_name(weight: str, item: str, kind: str) -> None:
+    text = model(WEIGHTS[weight], tail=f"\n<equality>\n{item}</equality>")
+    error = refused(text, FormatError)
+    assert f"equality 'e' holds the {kind} 'nope', which does not exist; the model has" in error.message
+    assert (error.line, error.name, error.value) == (3, "e", "nope") and "ignore" in str(error.remedy)
+    m = read_mjcf(text, constraints="ignore")
+    assert any("'nope'" in note.text for note in m.report.of("ignored")) and m == read_mjcf(model(WEIGHTS[weight]))
+
+
+@pytest.mark.parametrize("weight", WEIGHTS)
+def test_a_tendon_over_nothing_is_told(weight: str) -> None:
+    tail = '<tendon><fixed name="t"><joint joint="nope" coef="1"/></fixed></tendon>'
+    notes = [n.text for n in read_mjcf(model(WEIGHTS[weight], tail=tail)).report.of("ignored")]
+    assert any("tendon 't' runs over a joint that does not exist" in note for note in notes)
+
+
+def test_what_mujoco_does_not_compile_is_told_with_its_line() -> None:
+    text = model(f'<body name="yoke">{PAN}\n<geom type="mesh" mesh="x"/></body>')
+    error = refused(text, FormatError)
+    assert "inertia of geoms" in error.message and error.line == 2

@@ -12,6 +12,8 @@ from typing import Any, Literal
 import numpy as np
 
 from kane.errors import FormatError, MissingExtraError, NumberError, UnsupportedError, install
+from kane.formats.mjcf_names import Names, idle_names, names_of
+from kane.formats.mjcf_names import line_of as _line
 from kane.formats.mjcf_screen import Screen
 from kane.formats.mjcf_shapes import leave_inertia, shapes
 from kane.formats.mjcf_values import angle, frames, heard, in_radians, placement, rational, through, turns, vector
@@ -56,7 +58,8 @@ def read_mjcf(
     A body with several joints becomes a chain of massless links named body.joint; a joint's `pos` and `ref` are kept,
     so coordinates are MuJoCo's qpos (free and ball joints apart).  Equalities between two joints become followers;
     other equalities, active tendons and what else changes the equations of motion is refused, or noted and left out
-    with constraints="ignore".  folders: where included files and meshes may lie besides the model's own folder.
+    with constraints="ignore"; actuators have no effect, those that drive what is not there are noted.  folders: where
+    included files and meshes may lie besides the model's own folder.
     Raises FormatError, NumberError, UnsupportedError, MissingExtraError.
     """
     try:
@@ -113,6 +116,19 @@ class _Reader:
                 remedy='Take it out, or read the tree without it: constraints="ignore".',
             )  # fmt: skip
         self.note("ignored", text, name, line)
+
+    def _lost(self, names: Names) -> None:
+        """Equalities of what is not there: refused, or noted and taken out, without which nothing compiles."""
+        for item in list(self.spec.equalities):
+            for missing in list(names.missing(item, "equality"))[:1]:
+                if item.active and not self.ignore:
+                    raise FormatError(
+                        f"{missing.text}; {names.listed(missing.kind)}.", file=self.file, line=missing.line,
+                        element="<equality>", name=missing.name, value=missing.wanted,
+                        remedy='Correct the name, or read the tree without it: constraints="ignore".',
+                    )  # fmt: skip
+                self.note("ignored", missing.text, missing.name, missing.line)
+                self.spec.delete(item)
 
     def bodies(self) -> None:
         """Every body, parents first."""
@@ -254,9 +270,11 @@ class _Reader:
                 with heard(self.said):
                     self.compiled = self.spec.compile()
             except ValueError as error:
+                found = _LINE.search(str(error))
                 raise FormatError(
-                    f"MuJoCo cannot compute the inertia of geoms: {' '.join(str(error).split())}.", file=self.file,
-                    remedy="Give the bodies inertials, or the missing files.",
+                    f"MuJoCo does not compile the model, from which the inertia of geoms comes: "
+                    f"{' '.join(str(error).split())}.", file=self.file, line=int(found[1]) if found else None,
+                    remedy="Correct it there or give the missing file, or give all bodies inertials.",
                 ) from None  # fmt: skip
         return self.compiled
 
@@ -265,7 +283,8 @@ class _Reader:
 
     def _whole_model(self) -> None:
         """What holds for the whole model beyond the tree."""
-        spec = self.spec
+        spec, names = self.spec, names_of(self.spec)
+        self._lost(names)
         if list(spec.flexes):
             self.outside("the model has flexible bodies.", "flex")
         for tendon in spec.tendons:
@@ -282,6 +301,8 @@ class _Reader:
         for what, items in (("actuator", spec.actuators), ("tendon", spec.tendons), ("contact pair", spec.pairs)):
             if n := len(list(items)):
                 self.note("ignored", f"{n} {what}{'s' if n > 1 else ''}", what)
+        for missing in idle_names(spec, names):
+            self.note("ignored", missing.text, missing.name, missing.line)
 
     def _equalities(self) -> None:
         table = {joint.name: k for k, joint in enumerate(self.joints)}
@@ -341,8 +362,3 @@ def _reference(joint: Any, snap: float) -> f.Scalar:
 
 def _minus(value: f.Scalar) -> f.Scalar:
     return value if f.is_zero(value) else f.neg(value)
-
-
-def _line(element: Any) -> int | None:
-    found = _LINE.search(element.info or "")
-    return int(found[1]) if found else None

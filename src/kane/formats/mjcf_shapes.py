@@ -37,8 +37,10 @@ def leave_inertia(spec: Any) -> None:
     missing: no reason to refuse a robot.
     """
     spec.compiler.discardvisual = False
-    for kind in (spec.sensors, spec.pairs, spec.skins):
+    for kind in (spec.sensors, spec.pairs, spec.skins, spec.excludes, spec.keys, spec.actuators):
         _delete(spec, kind)
+    held = {name for item in spec.equalities for name in (item.name1, item.name2)}
+    _delete(spec, [tendon for tendon in spec.tendons if tendon.name not in held])
     for item in (*spec.geoms, *spec.sites, *spec.tendons):
         item.material = ""
     _delete(spec, spec.materials)
