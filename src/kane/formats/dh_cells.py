@@ -26,6 +26,7 @@ UNITS: dict[str, Mapping[str, Fraction]] = {
 _UNIT = re.compile(rf"(?P<base>.+?)_(?P<unit>{'|'.join(u for units in UNITS.values() for u in units)})")
 _DECLARES = re.compile(r"([A-Za-z_]\w*)\s*=\s*(.+)", re.DOTALL)
 _SIGNS = re.compile(r"[+-]\s*[+-]")
+_COORDINATES = ("q", "theta", "th")  # how the names of coordinates begin
 _DEGREES = re.compile(r"(?<![\w.])((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(?:deg|°)(?!\w)")
 
 
@@ -94,9 +95,16 @@ class Cells:
         return f.mul(factor(row.units.get(column, "")), value)
 
     def angle(self, row: Row, column: str) -> Scalar:
-        """An angle in radians; multiples of pi/12 (within `snap`) become exact."""
+        """An angle in radians; multiples of pi/12 (within `snap`) become exact.
+
+        In a column of degrees the constants are degrees; a coordinate beside them is what it is.
+        """
         value = self.plain(row, column)
         if row.units.get(column) == "deg":
+            found = coordinate_of(value, self.parameters, row.text(column)) if column == "theta" else None
+            if found is not None and found.name.startswith(_COORDINATES):
+                turned = f.name(found.name)
+                return f.add(turned if found.sign > 0 else f.neg(turned), _degrees(found.offset))
             return _degrees(value)
         if isinstance(value, Fraction):
             numbers = Numbers(self.file, self.snap)
@@ -190,7 +198,7 @@ def coordinate_of(value: Scalar, parameters: Mapping[str, Fraction | None], text
     free = sorted(value.names() - set(parameters)) if isinstance(value, Formula) else []
     if not free:
         return None
-    wanted = [name for name in free if name.startswith(("q", "theta", "th"))] or free
+    wanted = [name for name in free if name.startswith(_COORDINATES)] or free
     if len(wanted) > 1:
         raise NumberError(
             f"{text!r} holds several undeclared names: {', '.join(wanted)}.",

@@ -56,7 +56,7 @@ def read(
     if base == "floating" and kind in ("mjcf", "toml", "dh"):
         mechanism, note = floating(mechanism)
         mechanism = replace(mechanism, report=replace(mechanism.report, notes=(*mechanism.report.notes, note)))
-    return mechanism if kind == "toml" else with_hints(mechanism, snap)
+    return with_hints(mechanism) if kind == "toml" else with_hints(mechanism, snap)
 
 
 def _read_xml(kind: str, source: Source, folders: Iterable[str | os.PathLike[str]], **options: Any) -> Mechanism:
@@ -101,7 +101,7 @@ def kind_of(source: Source) -> str:
         return kind
     if _is_mechanism(head):
         return "toml"
-    if re.search(r"\btheta\b", head):
+    if re.search(r"\btheta(_deg|_rad)?\b", head):
         return "dh"
     raise FormatError(
         "The content is of no known format.", file=file, value=head.strip()[:40],

@@ -137,10 +137,13 @@ def _joint_type(reader: Reader, element: Element, name: str) -> str:
 def _axis(reader: Reader, element: Element, kind: str, owner: str) -> Vector:
     """The axis as written (its length is immaterial), components smaller than `snap` of the largest set to zero."""
     found = only(reader, element, "axis", owner)
+    free = kind in ("fixed", "floating", "spherical")
     if found is None or "xyz" not in found.attributes:
-        return _Z if kind in ("fixed", "floating", "spherical") else _X
+        if not free:
+            reader.note("defaulted", f"{owner} has no axis: 1 0 0, as URDF has it", owner, element.line)
+        return _Z if free else _X
     axis = reader.numbers.vector(found.attributes["xyz"], found, owner)
-    if kind in ("fixed", "floating", "spherical"):
+    if free:
         return _Z
     if not any(axis):
         raise reader.refuse(
