@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kane import robots
-from kane.errors import InputError, MissingExtraError, UnknownNameError, UnsupportedError
+from kane.errors import FormatError, InputError, MissingExtraError, UnknownNameError, UnsupportedError
 from kane.robots.generated import chain
 from kane.simulation.files import load_run
 from kane.simulation.inputs import Controller
@@ -52,9 +52,43 @@ def test_files(run, tmp_path):
     polars = pytest.importorskip("polars")
     table = polars.read_parquet(run.save(tmp_path / "run.parquet"))
     assert np.array_equal(table["b_dot"].to_numpy(), run["b_dot"]) and "energy_residual" in table.columns
+    again, known = load_run(tmp_path / "run.parquet")
+    assert known == facts and again.keys() == data.keys()
+    assert all(np.array_equal(again[name], data[name]) for name in data)
     with pytest.raises(UnsupportedError, match="csv"):
         run.save(tmp_path / "run.csv")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["run.npz", "run.parquet"]
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".parquet"])
+@pytest.mark.parametrize("content", [b"", b"\0no file", b"PK\3\4 broken", b"PAR1 broken PAR1", "another"])
+def test_files_that_hold_no_run_are_named_with_what_is_read(tmp_path, suffix, content):
+    polars, path = pytest.importorskip("polars"), tmp_path / f"other{suffix}"
+    if content != "another":
+        path.write_bytes(content)
+    elif suffix == ".npz":
+        np.savez(path, t=np.zeros(3))
+    else:
+        polars.DataFrame({"t": [0.0]}).write_parquet(path)
+    with pytest.raises(FormatError, match=rf"{suffix} file holds no run .*\.npz and \.parquet are read") as caught:
+        load_run(path)
+    assert "pickle" not in str(caught.value) and caught.value.file == str(path)
+
+
+@pytest.mark.parametrize("name", ["run.csv", "run.mat", "run", "run.NPZ"])
+def test_files_of_other_types_are_not_read(tmp_path, name):
+    (tmp_path / name).write_bytes(b"PAR1")
+    with pytest.raises(UnsupportedError, match=r"not read from files of type .*: \.npz and \.parquet are read"):
+        load_run(tmp_path / name)
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".parquet"])
+def test_runs_that_are_not_there(tmp_path, suffix):
+    with pytest.raises(FileNotFoundError):
+        load_run(tmp_path / f"none{suffix}")
+    with pytest.raises(OSError):
+        (tmp_path / f"folder{suffix}").mkdir()
+        load_run(tmp_path / f"folder{suffix}")
 
 
 def test_plain_data(run):

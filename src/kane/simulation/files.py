@@ -6,12 +6,11 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from kane.errors import FormatError, InputError, MissingExtraError, UnsupportedError
+from kane.errors import FormatError, InputError, KaneError, MissingExtraError, UnsupportedError
 from kane.mechanism.given import shown
 
 if TYPE_CHECKING:
@@ -105,26 +104,61 @@ def _npz(result: SimulationResult, place: Path) -> None:
 
 
 def _parquet(result: SimulationResult, place: Path) -> None:
+    table = _polars().DataFrame({k: np.asarray(v, dtype=np.float64) for k, v in columns(result).items()})
+    table.write_parquet(place, metadata={"kane": json.dumps(facts(result))})
+
+
+def _polars() -> Any:
     try:
         import polars
     except ImportError as error:
         remedy = 'Install it: pip install "kane[logs]", or write .npz.'
         raise MissingExtraError("Parquet files want polars.", name="logs", remedy=remedy) from error
-    table = polars.DataFrame({k: np.asarray(v, dtype=np.float64) for k, v in columns(result).items()})
-    table.write_parquet(place, metadata={"kane": json.dumps(facts(result))})
+    return polars
 
 
 def load_run(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Columns and facts of a run that was written to .npz.
+    """Columns and facts of a run that run.save wrote, .npz or .parquet.
 
-    Raises FormatError for a file that is none, and OSError where there is no file.
+    Raises UnsupportedError for a file of another type, FormatError for one that holds no run, MissingExtraError without
+    polars, and OSError where there is no file.
     """
-    if not isinstance(path, (str, os.PathLike)):
+    if not isinstance(path, (str, os.PathLike)) or not str(path) or "\0" in str(path):
         raise InputError(f"The path of a run is {shown(path)}.", name="path", remedy='Give a name such as "run.npz".')
+    place, known = Path(path), " and ".join(WRITERS)
+    reader = {".npz": _from_npz, ".parquet": _from_parquet}.get(place.suffix)
+    if reader is None:
+        raise UnsupportedError(
+            f"Runs are not read from files of type {place.suffix!r}.", file=str(path), name=str(path),
+            value=place.suffix, remedy=f"Give what run.save wrote: {known} are read.",
+        )  # fmt: skip
     try:
-        with np.load(path) as file:
-            data = {k: file[k] for k in file.files if k != "facts"}
-            return data, json.loads(bytes(file["facts"]).decode())
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile) as error:
-        remedy = "Give an .npz file that run.save wrote."
-        raise FormatError(f"This is no run ({error}).", file=str(path), remedy=remedy) from None
+        with place.open("rb") as stream:
+            return reader(stream)
+    except (KaneError, OSError):
+        raise
+    except Exception as error:  # every library has errors of its own
+        text = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        what = "no archive of NumPy" if isinstance(error, ValueError) and "pickle" in text else text
+        raise FormatError(
+            f"This {place.suffix} file holds no run ({what}).", file=str(path),
+            remedy=f"Give a file that run.save wrote: {known} are read.",
+        ) from None  # fmt: skip
+
+
+def _from_npz(stream: IO[bytes]) -> tuple[dict[str, Any], dict[str, Any]]:
+    with np.load(stream) as file:
+        if "facts" not in file.files:
+            raise ValueError("it says nothing of a run")
+        data = {k: file[k] for k in file.files if k != "facts"}
+        return data, json.loads(bytes(file["facts"]).decode())
+
+
+def _from_parquet(stream: IO[bytes]) -> tuple[dict[str, Any], dict[str, Any]]:
+    polars = _polars()
+    said = polars.read_parquet_metadata(stream).get("kane")
+    if said is None:
+        raise ValueError("it says nothing of a run")
+    stream.seek(0)
+    table = polars.read_parquet(stream)
+    return {name: table[name].to_numpy() for name in table.columns}, json.loads(said)
