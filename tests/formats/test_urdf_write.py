@@ -17,7 +17,7 @@ from kane.errors import UnsupportedError
 from kane.formats import patch_urdf, read_urdf, write_urdf
 from kane.mechanism import edit
 from kane.mechanism.checks import mass_matrix
-from kane.mechanism.model import Inertia, Mechanism, Rotor, Translate
+from kane.mechanism.model import Inertia, Limits, Mechanism, Rotor, Translate
 from kane.mechanism.numeric import SomeValues
 from kane.robots import load
 from kane.robots.generated import tree
@@ -166,3 +166,33 @@ def test_patching_keeps_the_encoding() -> None:
     new = patch_urdf(data, m.replace_link(replace(m.link("b"), inertia=replace(inertia, mass=Fraction(9)))))
     assert len(changed_lines(data, new)) == 2
     assert read_urdf(new).link("ärmel")
+
+
+@pytest.mark.parametrize("name", ["puma560", "stanford", "rx90", "ur_like", "scara", "elbow3", "two_link", "planar_rp"])
+def test_what_is_written_is_read_by_others(name: str, tmp_path: Path) -> None:
+    """Limits that a description leaves open are written as URDF demands them, and lock no joint."""
+    pinocchio = pytest.importorskip("pinocchio")
+    m = load(name)
+    file = tmp_path / "robot.urdf"
+    file.write_text(write_urdf(m), encoding="utf-8")
+    model = pinocchio.buildModelFromUrdf(str(file))
+    moving = [j for j in m.joints if j.type != "fixed"]
+    assert model.nv == len(moving)
+    for j in moving:
+        place = model.joints[model.getJointId(j.name)].idx_q
+        lower, upper = model.lowerPositionLimit[place], model.upperPositionLimit[place]
+        assert lower == (-1e9 if j.limits.lower is None else j.limits.lower)
+        assert upper == (1e9 if j.limits.upper is None else j.limits.upper)
+    again = read_urdf(file)
+    assert [j.limits for j in again.joints if j.type != "fixed"] == [j.limits for j in moving]
+
+
+@pytest.mark.parametrize("kind", ["revolute", "prismatic", "continuous"])
+@pytest.mark.parametrize("given", ["lower", "upper", "effort", "velocity", "acceleration", None])
+def test_single_limits_come_back(kind: str, given: str | None) -> None:
+    m = read_urdf(two_joints())
+    none = given is None or (kind == "continuous" and given in ("lower", "upper"))
+    limits = Limits() if none else Limits(**{given: 2.5})
+    m = m.replace_joint(replace(m.joint("j2"), type=kind, limits=limits))
+    text = write_urdf(m)
+    assert read_urdf(text).joint("j2").limits == limits and write_urdf(read_urdf(text)) == text

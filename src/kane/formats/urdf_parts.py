@@ -18,6 +18,7 @@ from kane.mechanism.joints import JOINT_TYPES
 from kane.mechanism.model import Inertia, Joint, Limits, Link, Mimic, Placement, Vector
 
 _FINE, _LONGEST = 10**20, 10**25
+NO_LIMIT = 1e9  # rad, m, N m and so on: what files say that have to give a limit where there is none, and more
 _Z: Vector = (Fraction(0), Fraction(0), Fraction(1))  # where an axis has no meaning
 _X: Vector = (Fraction(1), Fraction(0), Fraction(0))
 _MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
@@ -186,7 +187,8 @@ def _limits(reader: Reader, element: Element, kind: str, owner: str) -> Limits:
         if text.strip().lower().lstrip("+-") in ("inf", "infinity", ".inf"):
             reader.repaired(f"{owner}: the limit {key}={text!r} is read as none.", found, owner, f"Leave {key} out.")
             return None
-        return float(reader.numbers.one(text, found, owner))
+        number = float(reader.numbers.one(text, found, owner))
+        return number if abs(number) < NO_LIMIT else None
 
     lower, upper = (None, None) if kind == "continuous" else (value("lower"), value("upper"))
     if lower is None and upper is not None and "lower" not in found.attributes:

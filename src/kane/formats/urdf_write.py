@@ -9,6 +9,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from kane.errors import UnsupportedError
+from kane.formats.urdf_parts import NO_LIMIT
 from kane.formats.values import last_digit
 from kane.mechanism import formula as f
 from kane.mechanism.formula import Formula, Scalar
@@ -156,9 +157,7 @@ def _joint(joint: Joint, values: dict[str, float]) -> list[str]:
     lines += [f"    <parent link={quoteattr(joint.parent)}/>", f"    <child link={quoteattr(joint.child)}/>"]
     if joint.type not in ("fixed", "floating"):
         lines.append(f'    <axis xyz="{" ".join(number_text(v, values) for v in joint.axis)}"/>')
-    limits = {key: getattr(joint.limits, key) for key in ("lower", "upper", "effort", "velocity", "acceleration")}
-    told = " ".join(f'{key}="{value!r}"' for key, value in limits.items() if value is not None)
-    lines += [f"    <limit {told}/>"] if told else []
+    lines += _limits(joint)
     dynamics = {"damping": joint.damping, "friction": joint.friction, "spring_stiffness": joint.stiffness}
     dynamics["spring_reference"] = joint.rest
     told = " ".join(f'{k}="{number_text(v, values)}"' for k, v in dynamics.items() if not f.is_zero(v))
@@ -168,6 +167,20 @@ def _joint(joint: Joint, values: dict[str, float]) -> list[str]:
         numbers = f'multiplier="{number_text(rule.ratio, values)}" offset="{number_text(rule.offset, values)}"'
         lines.append(f"    <mimic joint={quoteattr(rule.joint)} {numbers}/>")
     return [*lines, "  </joint>"]
+
+
+def _limits(joint: Joint) -> list[str]:
+    """The <limit> element with all that readers demand of it; what has no limit is NO_LIMIT there."""
+    given = {key: getattr(joint.limits, key) for key in ("lower", "upper", "effort", "velocity", "acceleration")}
+    if joint.type in ("revolute", "prismatic"):
+        demanded = {"lower": -NO_LIMIT, "upper": NO_LIMIT, "effort": NO_LIMIT, "velocity": NO_LIMIT}
+    elif any(value is not None for value in given.values()):
+        demanded = {"effort": NO_LIMIT, "velocity": NO_LIMIT}
+    else:
+        return []
+    whole = {key: demanded.get(key) if value is None else value for key, value in given.items()}
+    told = " ".join(f'{key}="{value!r}"' for key, value in whole.items() if value is not None)
+    return [f"    <limit {told}/>"]
 
 
 def _transmission(joint: Joint, values: dict[str, float]) -> list[str]:
