@@ -5,7 +5,7 @@ import pytest
 
 from kane.errors import ConvergenceError, InputError
 from kane.mechanism.builder import System
-from kane.simulation.algebra import call, constrained_code
+from kane.simulation.constrained_code import call, constrained_code
 from kane.simulation.model import prepare
 from kane.simulation.simulate import simulate
 from simulation import simulated as sim

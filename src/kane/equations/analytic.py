@@ -21,7 +21,8 @@ from kane.equations.recursion import Wrench, add_wrench, body_wrench, wrench_out
 from kane.equations.system import System
 from kane.graph.arena import CONSTANT, Graph, Ref
 from kane.kinematics import vectors as v
-from kane.kinematics.motion import FrameMotion, Kinematics, Shift, Step, frame_motions, move_through
+from kane.kinematics.accelerations import FrameMotion, frame_motions, move_through
+from kane.kinematics.motion import Kinematics, Shift, Step
 from kane.kinematics.tree import ROOT
 from kane.kinematics.vectors import Mat, Vec
 

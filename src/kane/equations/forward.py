@@ -10,7 +10,8 @@ from kane.equations.recursion import Wrench, add_wrench, body_wrench, wrench_out
 from kane.errors import MasslessJointError
 from kane.graph.arena import Graph, Ref
 from kane.kinematics import vectors as v
-from kane.kinematics.motion import Kinematics, Shift, Step, frame_motions
+from kane.kinematics.accelerations import frame_motions
+from kane.kinematics.motion import Kinematics, Shift, Step
 from kane.kinematics.tree import ROOT
 from kane.kinematics.vectors import INDEX, Mat, Sym, Vec
 

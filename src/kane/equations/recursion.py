@@ -13,16 +13,8 @@ from dataclasses import dataclass
 from kane.equations.inertial import BodyInertia, RotorTerm, rotor_drive
 from kane.graph.arena import Graph, Ref
 from kane.kinematics import vectors as v
-from kane.kinematics.motion import (
-    FrameMotion,
-    Kinematics,
-    NodeMotion,
-    Shift,
-    Step,
-    frame_motions,
-    rate_derivative,
-    rates_with,
-)
+from kane.kinematics.accelerations import FrameMotion, frame_motions, rate_derivative, rates_with
+from kane.kinematics.motion import Kinematics, NodeMotion, Shift, Step
 from kane.kinematics.tree import ROOT
 from kane.kinematics.vectors import Vec
 

@@ -12,7 +12,8 @@ from kane.equations.derive import DIVISION
 from kane.equations.inertial import BodyInertia
 from kane.equations.system import System
 from kane.graph.arena import STATE, Graph, Ref
-from kane.kinematics.motion import Kinematics, frame_motions
+from kane.kinematics.accelerations import frame_motions
+from kane.kinematics.motion import Kinematics
 from kane.kinematics.tree import ROOT
 from kane.kinematics.vectors import INDEX
 from kane.rewrite.alternatives import copied, needed

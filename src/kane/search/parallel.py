@@ -8,15 +8,8 @@ from dataclasses import dataclass
 from kane.equations.recursion import Wrench
 from kane.graph.arena import Ref
 from kane.kinematics import vectors as v
-from kane.kinematics.motion import (
-    FrameMotion,
-    Kinematics,
-    Shift,
-    arm_matrix,
-    move_through,
-    rate_derivative,
-    rates_with,
-)
+from kane.kinematics.accelerations import FrameMotion, arm_matrix, move_through, rate_derivative, rates_with
+from kane.kinematics.motion import Kinematics, Shift
 from kane.kinematics.tree import ROOT
 from kane.kinematics.vectors import SimpleRotation, Vec
 from kane.mechanism.model import Turn

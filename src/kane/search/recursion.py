@@ -16,17 +16,15 @@ from kane.equations.recursion import Wrench, add_rotor, add_wrench, body_wrench,
 from kane.equations.system import System
 from kane.graph.arena import Graph, Ref
 from kane.kinematics import vectors as v
-from kane.kinematics.motion import (
+from kane.kinematics.accelerations import (
     FrameMotion,
-    Kinematics,
-    Shift,
-    Step,
     arm_matrix,
     frame_motions,
     move_through,
     rate_derivative,
     rates_with,
 )
+from kane.kinematics.motion import Kinematics, Shift, Step
 from kane.kinematics.tree import ROOT
 from kane.kinematics.vectors import INDEX, SimpleRotation, Sym, Vec
 from kane.search.parallel import absolute_motions, absolute_wrenches, parallel_runs

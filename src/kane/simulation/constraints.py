@@ -16,7 +16,7 @@ from kane.equations.approach import approached
 from kane.errors import ConvergenceError, InputError
 from kane.native.function import NativeFunction
 from kane.native.load import Loaded
-from kane.simulation.algebra import load_constrained
+from kane.simulation.constrained_code import load_constrained
 from kane.simulation.model import Layout
 
 Array = np.ndarray[Any, np.dtype[np.float64]]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kane.native.function import NativeFunction
-from kane.simulation.algebra import ConstrainedCode
+from kane.simulation.constrained_code import ConstrainedCode
 from kane.simulation.driver import Driver
 
 Array = np.ndarray[Any, np.dtype[np.float64]]

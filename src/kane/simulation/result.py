@@ -12,7 +12,7 @@ import numpy as np
 from kane.errors import InputError, UnknownNameError
 from kane.mechanism.given import checked_name, shown
 from kane.mechanism.wording import listed
-from kane.simulation.algebra import call, constrained_code
+from kane.simulation.constrained_code import call, constrained_code
 from kane.simulation.dense import DenseOutput
 from kane.simulation.events import Happened
 from kane.simulation.model import Model

@@ -11,7 +11,7 @@ import numpy as np
 
 from kane.errors import KaneError
 from kane.simulation import slots as d
-from kane.simulation.algebra import call, constrained_code
+from kane.simulation.constrained_code import call, constrained_code
 from kane.simulation.dense import DenseOutput, interpolate
 from kane.simulation.driver import Driver
 from kane.simulation.events import Event, EventError, Happened, Watch

@@ -18,7 +18,7 @@ from kane.equations.tasks.dynamics import require_no_time
 from kane.equations.tasks.task import Outputs, Task
 from kane.graph.arena import Ref
 from kane.graph.derivative import forward
-from kane.kinematics.motion import frame_motions
+from kane.kinematics.accelerations import frame_motions
 from kane.kinematics.tree import ROOT
 
 
