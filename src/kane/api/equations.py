@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
-from kane.equations.derive import Derived, derive_task, find_task
-from kane.equations.system import Parameters
+from kane.equations.derive import Derived, check_frame, derive_task, find_task
+from kane.equations.system import Parameters, derive_system
 from kane.equations.tasks import TASKS
 from kane.errors import InputError, UnknownNameError
 from kane.graph.arena import Graph, Ref
@@ -197,12 +197,7 @@ class Equations:
         return self._searched[key]
 
     def _key(self, task: str, frame: str | None) -> tuple[str, str | None]:
-        if find_task(task).per_frame and frame is None:
-            raise UnknownNameError(
-                f"{task} wants the name of a frame or link.",
-                name=task,
-                remedy=f"For example frame={self.frames[-1]!r}.",
-            )
+        check_frame(self.mechanism, task, frame)
         return task, frame
 
     def program(self, task: str, frame: str | None = None) -> Program:
@@ -311,7 +306,9 @@ def derive(
 ) -> Equations:
     """The equations of motion of a robot; the tasks named are derived now, others when they are first used.
 
-    parameters: "numeric", "symbolic" or the names that become run-time inputs.  external: names of k links or frames
+    parameters: "numeric", "symbolic" (the named parameters of the description; of bodies without any those inertial
+    parameters that are not zero) or the names that become run-time inputs, in this order: parameters, links (all ten
+    inertial parameters) or single ones such as "link2.m".  external: names of k links or frames
     that external wrenches w (..., k, 6) act on: moment, then force, axes of N, at the frame's origin.  effort: how long
     to search for fewer operations: "low" (milliseconds), "normal" (seconds) or "high".  Raises UnknownNameError for a
     frame or task that is not there, InputError for another effort.
@@ -322,6 +319,9 @@ def derive(
         tasks = (tasks,)
     if isinstance(external, str):
         external = (external,)
+    if not isinstance(parameters, str):
+        parameters = tuple(parameters)
+        derive_system(mechanism, parameters)  # refuses names that are none now, not at the first task
     equations = Equations(mechanism, parameters, external, effort)
     for frame in external:
         if frame not in equations.frames:

@@ -44,9 +44,11 @@ def derive_task(
     """The program of one task of the tree of joints, each way in a graph of its own; deterministic.
 
     Loads and constraints are no part of these tasks (projection.kane_equations and simulation have them).
-    Raises UnsupportedError for elements that carry inertia of their own: beams and spinning rotors among the loads.
+    Raises UnknownNameError for a task of a frame without one, UnsupportedError for elements that carry inertia of their
+    own: beams and spinning rotors among the loads.
     """  # fmt: skip
     item = find_task(task)
+    check_frame(mechanism, task, frame)
     _refuse_inertia_elsewhere(mechanism, task)
     ways = [(item.method, item.build), *item.alternatives]
     best: Derived | None = None
@@ -62,6 +64,15 @@ def derive_task(
             best = made
     assert best is not None
     return best
+
+
+def check_frame(mechanism: Mechanism, task: str, frame: str | None) -> None:
+    """UnknownNameError for a task of a frame that is asked for without one."""
+    if frame is None and find_task(task).per_frame:
+        frames = [link.name for link in mechanism.links] + [frame.name for frame in mechanism.frames]
+        raise UnknownNameError(
+            f"{task} wants the name of a frame or link.", name=task, remedy=f"For example frame={frames[-1]!r}."
+        )
 
 
 def _refuse_inertia_elsewhere(mechanism: Mechanism, task: str) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from kane.errors import InputError
 from kane.graph.arena import Graph, Ref
 from kane.graph.program import has_symbols, operands_first
 from kane.kinematics import vectors as v
@@ -142,9 +143,9 @@ def symbolic_bodies(
 ) -> tuple[list[BodyInertia], dict[str, Ref]]:
     """Bodies with their ten parameters as symbols "link.m", "link.hx", ..., and what each symbol stands for.
 
-    They are the parameters of all that is fixed to the head link, in its frame.  Parameters that are identically zero
-    stay zero; `wanted` limits the symbols to these names ("link" for all ten of a link).  Parameters that are already
-    formulas in named parameters stay as they are.
+    They are the parameters of all that is fixed to the head link, in its frame.  Without `wanted` those that are
+    identically zero stay zero.  wanted: the names that become symbols ("link" for all ten of a link), zero or not.
+    Parameters that are already formulas in named parameters stay as they are; InputError where one of them is wanted.
     """
     g = k.graph
     made: dict[str, Ref] = {}
@@ -158,11 +159,17 @@ def symbolic_bodies(
         refs = []
         for letter, ref in zip(PARAMETERS, carry_out(g, inverse_steps(steps), body).refs(), strict=True):
             full = f"{item.link}.{letter}"
-            if ref < 2 or has_symbols(g, ref) or not (wanted is None or item.link in wanted or full in wanted):
-                refs.append(ref)
-            else:
-                refs.append(g.symbol(full, "parameter"))
+            asked = ref > 1 if wanted is None else item.link in wanted or full in wanted
+            formula = has_symbols(g, ref)
+            if formula and wanted is not None and full in wanted:
+                raise InputError(
+                    f"{full!r} is a formula in parameters of the description.", name=full,
+                    remedy="Name the parameters that the formula is made of.",
+                )  # fmt: skip
+            if asked and not formula:
                 made[full] = ref
+                ref = g.symbol(full, "parameter")
+            refs.append(ref)
         result.append(carry_out(g, steps, from_refs(refs)))
     return result, made
 

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kane.equations.inertial import (
+    PARAMETERS,
     BodyInertia,
     RotorTerm,
+    head,
     node_bodies,
     numeric_value,
     regroup,
@@ -99,9 +101,10 @@ def derive_system(
 ) -> System:
     """The system of a mechanism.
 
-    parameters: "numeric" bakes all values in; "symbolic" keeps the named parameters of the description, and the ten
-    inertial parameters of every other moving body ("link.m", "link.hx", ...), as run-time inputs; or a list of such
-    names (or of links). Raises UnknownNameError for a name that is no parameter, listing those that are.
+    parameters: "numeric" bakes all values in; "symbolic" keeps the named parameters of the description, and those of
+    the ten inertial parameters of every other moving body ("link.m", "link.hx", ...) that are not zero, as run-time
+    inputs; or a list of such names, zero or not, or of links (all ten of each), which are the inputs in this order.
+    Raises UnknownNameError for a name that is no parameter, listing those that are.
     """
     named = [p.name for p in mechanism.parameters]
     wanted = None if isinstance(parameters, str) else tuple(parameters)
@@ -118,14 +121,24 @@ def derive_system(
             value = numeric_value(k.graph, ref)
             values[name] = None if value is None else float(value)
         _check_names(wanted, named, k, made)
+    for name in wanted or ():  # in the caller's order
+        own = [name] if name in values else [f"{name}.{letter}" for letter in PARAMETERS]
+        values |= {key: values.pop(key) for key in own if key in values}
     unknown = [p.name for p in mechanism.parameters if p.value is None and p.name not in values]
     values |= dict.fromkeys(unknown)
     return System(k, tuple(regroup(k, plain)), tuple(plain), tuple(rotor_terms(k)), values, tuple(external))
 
 
 def _check_names(wanted: Sequence[str] | None, named: Sequence[str], k: Kinematics, made: dict[str, Ref]) -> None:
-    links = {item.link for node in k.tree.nodes for item in node.links}
+    heads = {item.link: head(k, node).link for node in k.tree.nodes for item in node.links}
     for name in wanted or ():
-        if name not in named and name not in links and name not in made and name.rpartition(".")[0] not in links:
-            known = ", ".join([*named, *sorted(links)])
-            raise UnknownNameError(f"{name!r} is no parameter and no moving link; there are: {known}.", name=name)
+        link = name if name in heads else name.rpartition(".")[0]
+        if name in named or name in made or heads.get(link) == link:
+            continue
+        if link in heads:
+            raise UnknownNameError(
+                f"{name!r} is no parameter of its own: {link!r} is fixed to {heads[link]!r}.", name=name,
+                remedy=f"The parameters of {heads[link]!r} are those of all that is fixed to it.",
+            )  # fmt: skip
+        known = ", ".join([*named, *dict.fromkeys(heads.values())])
+        raise UnknownNameError(f"{name!r} is no parameter and no moving link; there are: {known}.", name=name)

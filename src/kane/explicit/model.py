@@ -237,7 +237,7 @@ def _parameters(parameters: Parameters, atoms: Atoms) -> dict[str, float | None]
                 raise UnknownNameError(
                     f"{name!r} is no parameter of the model; there are: {', '.join(plain)}.", name=name
                 )
-        chosen = [name for name in plain if name in parameters or name in missing]
+        chosen = [*parameters, *(name for name in missing if name not in parameters)]
     return {name: plain[name].value for name in chosen}
 
 

@@ -147,7 +147,8 @@ def real_array(name: str, values: Any) -> Any:
 def check_parameters(mechanism: Mechanism, parameters: str | Sequence[str]) -> None:
     """UnknownNameError for a choice of run-time parameters that names nothing of the mechanism.
 
-    Names: of parameters, of links (their ten inertial parameters) and of single ones ("link.m").
+    Names: of parameters, of links (their ten inertial parameters) and of single ones ("link.m").  Raises InputError for
+    one that comes twice.
     """
     if isinstance(parameters, str):
         if parameters not in ("numeric", "symbolic"):
@@ -157,6 +158,14 @@ def check_parameters(mechanism: Mechanism, parameters: str | Sequence[str]) -> N
             )  # fmt: skip
         return
     named, links = [p.name for p in mechanism.parameters], [link.name for link in mechanism.links]
+    given = [str(name) for name in parameters]
+    for name in given:
+        link = name.rpartition(".")[0]
+        if given.count(name) > 1 or (name not in named and link in links and link in given):
+            raise InputError(
+                f"Parameter {name!r} comes twice.", name=name,
+                remedy="Name each once; a link's name stands for its ten inertial parameters.",
+            )  # fmt: skip
     for name in parameters:
         link, _, own = str(name).rpartition(".")
         if name not in named and name not in links and link in links and own not in INERTIAL:
