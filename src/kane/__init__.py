@@ -11,12 +11,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kane.api.by_hand import base_parameters, kane_equations
     from kane.api.dynamics import Dynamics
     from kane.api.equations import Equations, Expression, derive
     from kane.api.explicit import Abbreviated, Explicit, explicit
     from kane.api.robot import Robot, load, robot_names
     from kane.api.work import report
+    from kane.equations.base_parameters import base_parameters
+    from kane.equations.projection import kane_equations
     from kane.errors import (
         ConvergenceError,
         FormatError,
@@ -47,9 +48,10 @@ _HOMES = {
     "kane.linearization.linear": ("linearize",),
     "kane.linearization.trim": ("trim",),
     "kane.api.work": ("report",),
+    "kane.equations.base_parameters": ("base_parameters",),
+    "kane.equations.projection": ("kane_equations",),
     "kane.mechanism.builder": ("System",),
     "kane.mechanism.model": ("Mechanism",),
-    "kane.api.by_hand": ("base_parameters", "kane_equations"),
     "kane.simulation": ("simulate",),
     "kane.errors": (
         "ConvergenceError",

@@ -28,7 +28,7 @@ from kane.graph.field import Field
 from kane.graph.program import Program, build_program
 from kane.kinematics.tree import ROOT
 from kane.mechanism.formula import Formula
-from kane.mechanism.model import Mechanism
+from kane.mechanism.given import Described
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -76,7 +76,7 @@ class BaseParameters:
 
 
 def base_parameters(
-    robot: Mechanism | System, rotors: Rotors = "given", parameters: Parameters = "numeric"
+    robot: Described | System, rotors: Rotors = "given", parameters: Parameters = "numeric"
 ) -> BaseParameters:
     """The base parameters of a mechanism or system: tau = Y[:, columns] beta, beta = K pi.
 

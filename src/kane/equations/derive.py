@@ -11,6 +11,7 @@ from kane.errors import UnknownNameError, UnsupportedError
 from kane.graph.arena import Graph, Ref
 from kane.graph.program import Program
 from kane.mechanism.beams import Beam
+from kane.mechanism.given import Described, mechanism_of
 from kane.mechanism.loads import SpinningRotor
 from kane.mechanism.model import Mechanism
 
@@ -38,7 +39,7 @@ def find_task(name: str) -> Task:
 
 
 def derive_task(
-    mechanism: Mechanism, task: str, frame: str | None = None, parameters: Parameters = "numeric",
+    mechanism: Described, task: str, frame: str | None = None, parameters: Parameters = "numeric",
     external: Sequence[str] = (),
 ) -> Derived:
     """The program of one task of the tree of joints, each way in a graph of its own; deterministic.
@@ -47,6 +48,7 @@ def derive_task(
     Raises UnknownNameError for a task of a frame without one, UnsupportedError for elements that carry inertia of their
     own: beams and spinning rotors among the loads.
     """  # fmt: skip
+    mechanism = mechanism_of(mechanism)
     item = find_task(task)
     check_frame(mechanism, task, frame)
     _refuse_inertia_elsewhere(mechanism, task)

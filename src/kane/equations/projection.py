@@ -26,7 +26,7 @@ from kane.kinematics.vectors import Vec
 from kane.kinematics.walk import PlacedBody
 from kane.mechanism import loads as ld
 from kane.mechanism.beams import Beam
-from kane.mechanism.model import Mechanism
+from kane.mechanism.given import Described, mechanism_of
 from kane.mechanism.wording import counted
 
 
@@ -69,13 +69,14 @@ class Equations:
 
 
 def kane_equations(
-    mechanism: Mechanism, parameters: Sequence[str] | None = None, graph: Graph | None = None, runs: bool = False
+    mechanism: Described, parameters: Sequence[str] | None = None, graph: Graph | None = None, runs: bool = False
 ) -> Equations:
     """Kane's equations of a mechanism, with its loads and gravity but not its constraints.
 
     parameters: names that stay symbols; by default all that the mechanism declares.  runs: fewer operations along
     parallel axes, less readable.
     """
+    mechanism = mechanism_of(mechanism)
     graph = graph or Graph()
     free = tuple(p.name for p in mechanism.parameters) if parameters is None else tuple(parameters)
     coordinates = find_coordinates(mechanism)

@@ -25,7 +25,8 @@ from kane.kinematics.coordinates import symbol_name
 from kane.kinematics.motion import Kinematics, derive_kinematics
 from kane.kinematics.vectors import Vec
 from kane.mechanism.formula import Formula
-from kane.mechanism.model import Mechanism, amounts
+from kane.mechanism.given import Described, mechanism_of
+from kane.mechanism.model import amounts
 
 Parameters = Literal["numeric", "symbolic"] | Sequence[str]
 
@@ -97,7 +98,7 @@ def wrench_labels(frames: Sequence[str]) -> tuple[str, ...]:
 
 
 def derive_system(
-    mechanism: Mechanism, parameters: Parameters = "numeric", external: Sequence[str] = (), graph: Graph | None = None
+    mechanism: Described, parameters: Parameters = "numeric", external: Sequence[str] = (), graph: Graph | None = None
 ) -> System:
     """The system of a mechanism.
 
@@ -106,6 +107,7 @@ def derive_system(
     inputs; or a list of such names, zero or not, or of links (all ten of each), which are the inputs in this order.
     Raises UnknownNameError for a name that is no parameter, listing those that are.
     """
+    mechanism = mechanism_of(mechanism)
     named = [p.name for p in mechanism.parameters]
     wanted = None if isinstance(parameters, str) else tuple(parameters)
     if parameters == "numeric":

@@ -30,6 +30,7 @@ from kane.explicit.forms import Former, Frame, Style
 from kane.explicit.lumping import Constant, Expression, Lumped, Lumper, Term, dependences
 from kane.explicit.size import refuse_too_large
 from kane.kinematics.coordinates import symbol_name
+from kane.mechanism.given import Described, mechanism_of
 from kane.mechanism.model import Mechanism
 
 Parameters = Literal["numeric", "symbolic"] | Sequence[str]
@@ -108,7 +109,7 @@ class ExplicitModel:
 
 
 def explicit_model(
-    mechanism: Mechanism, parameters: Parameters = "numeric", style: Style = "shortest"
+    mechanism: Described, parameters: Parameters = "numeric", style: Style = "shortest"
 ) -> ExplicitModel:
     """The explicit model of a mechanism: tau = A(q) qdd + B(q) [qd_j qd_k] + C(q) [qd_j^2] + g(q).
 
@@ -117,6 +118,7 @@ def explicit_model(
     avoids harmonics, "harmonics" uses only them.  Raises UnsupportedError for joints, loops and followers it does
     not serve, and for a model too large to be read; UnknownNameError for a parameter that is not there.
     """
+    mechanism = mechanism_of(mechanism)
     values = {p.name: p.value for p in mechanism.parameters}
     atoms = Atoms(values)
     free = tuple(values) if parameters == "symbolic" else () if isinstance(parameters, str) else tuple(parameters)

@@ -23,6 +23,7 @@ from kane.graph.functions import FUNCTIONS
 from kane.mechanism import basis, constraints, loads, model
 from kane.mechanism import formula as f
 from kane.mechanism.formula import Formula
+from kane.mechanism.given import Described, mechanism_of
 from kane.mechanism.model import ImportReport, MatrixTurn, Mechanism, Move, QuaternionTurn, Translate, Turn
 from kane.mechanism.topology import check_tree
 
@@ -45,8 +46,9 @@ _LARGEST = Fraction(float_info.max)
 _MOVES = (Translate, Turn, QuaternionTurn, MatrixTurn)
 
 
-def write_toml(mechanism: Mechanism) -> str:
+def write_toml(mechanism: Described) -> str:
     """The mechanism as TOML text; read_toml gives an equal mechanism."""
+    mechanism = mechanism_of(mechanism)
     lines = [f"format = {_string(FORMAT)}"]
     hints = _hints(Mechanism)
     for entry in dataclasses.fields(Mechanism):

@@ -13,6 +13,7 @@ from kane.formats.source import Source, content_of
 from kane.formats.urdf import read_urdf
 from kane.formats.urdf_write import inertial_lines, moment_texts, number_text, origin_text
 from kane.mechanism.formula import Scalar
+from kane.mechanism.given import Described, mechanism_of
 from kane.mechanism.model import Inertia, Joint, Link, Mechanism, Translate
 
 _MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
@@ -20,12 +21,13 @@ _Path = tuple[str, str, str]  # link or joint, its name, tag inside
 _Edit = tuple[int, int, bytes]
 
 
-def patch_urdf(source: Source, mechanism: Mechanism) -> bytes:
+def patch_urdf(source: Source, mechanism: Described) -> bytes:
     """The URDF with the inertias, damping and friction of an edited mechanism, and its payloads; the rest is untouched.
 
     Raises UnsupportedError for other changes (write a new file with write_urdf) and for files that are not in an
     encoding with ASCII as its base.
     """
+    mechanism = mechanism_of(mechanism)
     data, file = content_of(source)
     content = data.encode() if isinstance(data, str) else data
     old = read_urdf(content)

@@ -13,7 +13,8 @@ from kane.formats.urdf_parts import NO_LIMIT
 from kane.formats.values import last_digit
 from kane.mechanism import formula as f
 from kane.mechanism.formula import Formula, Scalar
-from kane.mechanism.model import Geometry, Inertia, Joint, Link, Mechanism, Placement, Translate, Turn
+from kane.mechanism.given import Described, mechanism_of
+from kane.mechanism.model import Geometry, Inertia, Joint, Link, Placement, Translate, Turn
 from kane.mechanism.numeric import names_in, pose
 
 _TYPES = ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")
@@ -21,12 +22,13 @@ _DIGITS = 17
 _MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
-def write_urdf(mechanism: Mechanism) -> str:
+def write_urdf(mechanism: Described) -> str:
     """The mechanism as URDF text; read_urdf gives the same mechanism back, but for line numbers.
 
     Placements that are not translation, yaw, pitch, roll are written as such, to the precision of doubles.
     Raises UnsupportedError for what URDF cannot say: other joint types, spinning rotors, parameters without a value.
     """
+    mechanism = mechanism_of(mechanism)
     values = mechanism.parameter_values
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<robot name={quoteattr(mechanism.name)}>"]
     for link in mechanism.links:

@@ -12,6 +12,7 @@ from kane.mechanism import exact
 from kane.mechanism import formula as f
 from kane.mechanism.constraints import Coincident
 from kane.mechanism.formula import Scalar, ScalarLike
+from kane.mechanism.given import Described, mechanism_of
 from kane.mechanism.inertia import bodies, body_heads, lumped_notes
 from kane.mechanism.joints import joint_type
 from kane.mechanism.model import (
@@ -35,7 +36,7 @@ _0 = Fraction(0)
 
 
 def with_payload(
-    mechanism: Mechanism,
+    mechanism: Described,
     link: str,
     mass: ScalarLike,
     com: Sequence[ScalarLike] = (0, 0, 0),
@@ -47,6 +48,7 @@ def with_payload(
     three principal moments or (Ixx, Ixy, Ixz, Iyy, Iyz, Izz).  Names in texts become parameters without a value.
     A payload is a link of its own on a fixed joint, so taking it off gives the old mechanism back.
     """
+    mechanism = mechanism_of(mechanism)
     mechanism.link(link)
     bare = without_payload(mechanism, link)
     m, moments = f.exact(mass), _moments(inertia)
@@ -65,8 +67,9 @@ def with_payload(
     return replace(loaded, parameters=bare.parameters + tuple(Parameter(n) for n in fresh))
 
 
-def without_payload(mechanism: Mechanism, link: str) -> Mechanism:
+def without_payload(mechanism: Described, link: str) -> Mechanism:
     """The mechanism without the payload of a link; unchanged when there is none."""
+    mechanism = mechanism_of(mechanism)
     name = link + _PAYLOAD
     carried = [item for item in mechanism.links if item.name == name]
     if not carried:
@@ -102,13 +105,14 @@ def _moments(inertia: ScalarLike | Sequence[ScalarLike]) -> tuple[Scalar, ...]:
 
 
 def with_rotors(
-    mechanism: Mechanism, rotors: Mapping[str, tuple[ScalarLike, ScalarLike] | None], exact: bool = False
+    mechanism: Described, rotors: Mapping[str, tuple[ScalarLike, ScalarLike] | None], exact: bool = False
 ) -> Mechanism:
     """The mechanism with motor rotors: by joint name (inertia kg m^2, gear ratio), or None to take one off.
 
     exact False: inertia ratio^2 on the diagonal, as Armstrong, Khatib and Burdick 1986 do; True: spinning rotors
     carried by the parent links.  Raises UnknownNameError, UnsupportedError for a joint of several coordinates.
     """
+    mechanism = mechanism_of(mechanism)
     changed = mechanism
     for name, value in rotors.items():
         joint = changed.joint(name)
@@ -123,7 +127,7 @@ def with_rotors(
 
 
 def with_joint_loop(
-    mechanism: Mechanism, name: str, link: str, other: str, at: Sequence[ScalarLike] = (0, 0, 0),
+    mechanism: Described, name: str, link: str, other: str, at: Sequence[ScalarLike] = (0, 0, 0),
     other_at: Sequence[ScalarLike] = (0, 0, 0), axes: Sequence[Axis] = (0, 1, 2),
 ) -> Mechanism:  # fmt: skip
     """The mechanism with a loop closed: a point of one link stays on a point of another.
@@ -131,6 +135,7 @@ def with_joint_loop(
     at, other_at: the points in axes of their links, m.  axes: along which axes of the root link (0 x, 1 y, 2 z) they
     stay together; a planar loop wants two.  The points become frames `name.a` and `name.b`.
     """
+    mechanism = mechanism_of(mechanism)
     frames = []
     for suffix, owner, place in (("a", link, at), ("b", other, other_at)):
         mechanism.link(owner)
@@ -142,8 +147,9 @@ def with_joint_loop(
     return replace(mechanism, frames=(*mechanism.frames, *frames), constraints=(*mechanism.constraints, closed))
 
 
-def with_joint_locked(mechanism: Mechanism, name: str, at: ScalarLike | Sequence[ScalarLike] = 0) -> Mechanism:
+def with_joint_locked(mechanism: Described, name: str, at: ScalarLike | Sequence[ScalarLike] = 0) -> Mechanism:
     """The mechanism with a joint fixed where its coordinates have the given value or values; its followers with it."""
+    mechanism = mechanism_of(mechanism)
     joint = mechanism.joint(name)
     if joint.mimic is not None:
         raise UnsupportedError(
@@ -193,9 +199,10 @@ def _locked(joint: Joint, table: Mapping[str, Scalar]) -> Joint:
 
 
 def renamed(
-    mechanism: Mechanism, *, links: Mapping[str, str] | None = None, joints: Mapping[str, str] | None = None
+    mechanism: Described, *, links: Mapping[str, str] | None = None, joints: Mapping[str, str] | None = None
 ) -> Mechanism:
     """The mechanism with links and joints renamed wherever they are named (frames, followers, carriers, loads too)."""
+    mechanism = mechanism_of(mechanism)
     links, joints = links or {}, joints or {}
     for old in links:
         mechanism.link(old)
@@ -232,11 +239,12 @@ def _renamed(item: Any, by_field: Mapping[str, Mapping[str, str]]) -> Any:
     return replace(item, **changes)
 
 
-def without_subtree(mechanism: Mechanism, joint: str) -> Mechanism:
+def without_subtree(mechanism: Described, joint: str) -> Mechanism:
     """The mechanism without a joint and everything behind it; frames there go too.
 
     Raises TopologyError when a joint that stays follows one that goes.
     """
+    mechanism = mechanism_of(mechanism)
     first = mechanism.joint(joint)
     gone = {first.child}
     below: dict[str, list[str]] = {}
@@ -266,9 +274,10 @@ def without_subtree(mechanism: Mechanism, joint: str) -> Mechanism:
 
 
 def with_subtree(
-    mechanism: Mechanism, link: str, other: Mechanism, placement: Placement = (), prefix: str = ""
+    mechanism: Described, link: str, other: Described, placement: Placement = (), prefix: str = ""
 ) -> Mechanism:
     """The mechanism with another one mounted on a link by a fixed joint; `prefix` goes before the other's names."""
+    mechanism, other = mechanism_of(mechanism), mechanism_of(other)
     mechanism.link(link)
     if prefix:
         other = renamed(
@@ -289,15 +298,17 @@ def with_subtree(
     return joined
 
 
-def with_link(mechanism: Mechanism, link: Link, joint: Joint) -> Mechanism:
+def with_link(mechanism: Described, link: Link, joint: Joint) -> Mechanism:
     """The mechanism with one more link on one more joint."""
+    mechanism = mechanism_of(mechanism)
     added = replace(mechanism, links=(*mechanism.links, link), joints=(*mechanism.joints, joint))
     check_tree(added.links, added.joints)
     return added
 
 
-def with_parameters(mechanism: Mechanism, values: Mapping[str, ScalarLike | None]) -> Mechanism:
+def with_parameters(mechanism: Described, values: Mapping[str, ScalarLike | None]) -> Mechanism:
     """The mechanism with other values of named parameters; None leaves one to be given at run time."""
+    mechanism = mechanism_of(mechanism)
     known = [p.name for p in mechanism.parameters]
     for name in values:
         if name not in known:
@@ -316,12 +327,13 @@ def with_parameters(mechanism: Mechanism, values: Mapping[str, ScalarLike | None
     return replace(mechanism, parameters=tuple(changed))
 
 
-def lump(mechanism: Mechanism) -> Mechanism:
+def lump(mechanism: Described) -> Mechanism:
     """The mechanism with links that are fixed to each other made one link; the others stay as frames of it.
 
     Masses, mass centres and tensors are rationals, or formulas where angles are general; formulas of plain numbers that
     outgrow 60 operations are rounded to doubles.
     """
+    mechanism = mechanism_of(mechanism)
     heads = body_heads(mechanism)
     above = {joint.child: joint for joint in mechanism.joints}
     table = {link.name: link for link in mechanism.links}
@@ -349,8 +361,9 @@ def lump(mechanism: Mechanism) -> Mechanism:
     return replace(mechanism, links=tuple(links), joints=joints, frames=moved + frames, report=report)
 
 
-def with_gravity(mechanism: Mechanism, gravity: Sequence[ScalarLike]) -> Mechanism:
+def with_gravity(mechanism: Described, gravity: Sequence[ScalarLike]) -> Mechanism:
     """The mechanism with another gravity vector: m/s^2, pointing where things fall, axes of N."""
+    mechanism = mechanism_of(mechanism)
     if len(gravity) != 3:
         raise NumberError(
             f"Gravity has {len(gravity)} numbers.", name="gravity", value=list(gravity), remedy="Give x, y and z."

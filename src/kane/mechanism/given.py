@@ -13,6 +13,8 @@ from kane.mechanism.model import Mechanism
 
 INERTIAL = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")  # of a link, about its origin
 
+Described = Mechanism | Any  # a Mechanism, or what has one: a Robot or a System, which lie above
+
 
 def mechanism_of(source: Any) -> Mechanism:
     """The mechanism of a Mechanism, a Robot or a declared System; InputError for anything else, with the way out."""

@@ -19,6 +19,7 @@ from kane.errors import InputError, KaneError
 from kane.graph.arena import Ref
 from kane.graph.evaluate import equal
 from kane.graph.program import Program
+from kane.mechanism.given import Described, mechanism_of
 from kane.mechanism.model import Mechanism
 from kane.rewrite.idle import without_idle
 from kane.search.agree import agree
@@ -73,7 +74,7 @@ def check_effort(effort: str) -> None:
 
 
 def optimise(
-    mechanism: Mechanism, task: str, frame: str | None = None, parameters: Parameters = "numeric",
+    mechanism: Described, task: str, frame: str | None = None, parameters: Parameters = "numeric",
     external: Sequence[str] = (), effort: Effort = "normal", seed: int = 0,
 ) -> Searched:  # fmt: skip
     """The task's program with the fewest operations found; deterministic for a seed.
@@ -85,6 +86,7 @@ def optimise(
     with "symbolic" a program of "normal" and "high" may divide by parameters, as published counts do, which then must
     not be zero.
     """
+    mechanism = mechanism_of(mechanism)
     check_effort(effort)
     derived = derive_task(mechanism, task, frame, parameters, external)
     start = Searched(task, derived.program, derived.program, derived.method)

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from kane.errors import ShapeError, UnknownNameError, UnsupportedError
 from kane.kinematics.coordinates import Coordinates, find_coordinates
+from kane.mechanism.given import Described, mechanism_of
 from kane.mechanism.joints import joint_type
 from kane.mechanism.model import Joint, Mechanism
 from kane.verification.oracles import follow
@@ -149,11 +150,12 @@ class Interchange:
         return part
 
 
-def interchange(mechanism: Mechanism, library: Library, order: Sequence[str] = ()) -> Interchange:
+def interchange(mechanism: Described, library: Library, order: Sequence[str] = ()) -> Interchange:
     """The way between the arrays of a mechanism and those of a library; see Interchange.
 
     Raises UnknownNameError for an order of other joints, UnsupportedError for joints the library has otherwise.
     """
+    mechanism = mechanism_of(mechanism)
     if library not in ("pinocchio", "mujoco", "drake"):
         remedy = "Use pinocchio, mujoco or drake."
         raise UnknownNameError(f"The library {library!r} is not known.", name=str(library), remedy=remedy)
