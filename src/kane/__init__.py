@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kane.equations.base_parameters import base_parameters
     from kane.equations.projection import kane_equations
     from kane.errors import (
+        ArgumentsError,
         ConvergenceError,
         FormatError,
         InertiaError,
@@ -54,6 +55,7 @@ _HOMES = {
     "kane.mechanism.model": ("Mechanism",),
     "kane.simulation": ("simulate",),
     "kane.errors": (
+        "ArgumentsError",
         "ConvergenceError",
         "FormatError",
         "InertiaError",
@@ -72,6 +74,7 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Abbreviated",
+    "ArgumentsError",
     "ConvergenceError",
     "Dynamics",
     "Equations",

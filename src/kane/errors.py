@@ -74,6 +74,10 @@ class ShapeError(KaneError, ValueError):
     """An array of the wrong shape or type."""
 
 
+class ArgumentsError(KaneError, TypeError):
+    """A call with too few arrays, too many, or something else in the place of one."""
+
+
 class UnknownNameError(KaneError, KeyError):
     """A name that is not there; the message lists those that are."""
 

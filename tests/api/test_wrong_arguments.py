@@ -68,3 +68,47 @@ def test_a_start_is_numbers(start: Any) -> None:
 def test_a_task_that_is_not_there() -> None:
     with pytest.raises(AttributeError, match="inverse_dynamics"):
         kane.derive(kane.load("two_link")).compile().inverse_dynamic  # noqa: B018
+
+
+CALLS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "too few": (r"takes 3 arrays \(q, qd, qdd\); 2 were given", lambda d: d.inverse_dynamics([0, 0], [0, 0])),
+    "too many": ("5 were given", lambda d: d.inverse_dynamics(*[[0, 0]] * 5)),
+    "one": (r"takes 1 array \(q\); 0 were given", lambda d: d.mass_matrix()),
+    "by name": ("by their place: q, qd, qdd", lambda d: d.inverse_dynamics(q=[0, 0])),
+    "swapped": ("name of a frame or link last", lambda d: d.jacobian("link2", [0, 0])),
+    "number for a frame": (r"link last, not 5.*'link2'", lambda d: d.forward_kinematics([0, 0], 5)),
+    "no frame": ("wants the name of a frame", lambda d: d.jacobian_rate([0, 0], [0, 0])),
+    "bound": ("2 were given", lambda d: d.inverse_dynamics.prepare(np.zeros(2), np.zeros(2))),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_calls_with_other_arguments(call: str) -> None:
+    told, use = CALLS[call]
+    with pytest.raises(kane.KaneError, match=told):
+        use(kane.derive(kane.load("two_link")).compile())
+
+
+@pytest.mark.parametrize("arrays", [2, 3, 6])
+@pytest.mark.parametrize("how", ["call", "prepare"])
+def test_wrenches_left_out_are_asked_for(arrays: int, how: str) -> None:
+    f = kane.derive(kane.load("two_link"), external="link2").compile().inverse_dynamics
+    with pytest.raises(kane.ArgumentsError, match=r"\(q, qd, qdd, w\).*on link2; zeros for none") as told:
+        (f.prepare if how == "prepare" else f)(*[np.zeros(2)] * arrays)
+    assert isinstance(told.value, TypeError)
+
+
+def test_a_bound_call_with_wrenches() -> None:
+    f = kane.derive(kane.load("two_link"), external="link2").compile().inverse_dynamics
+    q, qd, qdd, w = np.array([0.3, 0.2]), np.ones(2), np.zeros(2), np.zeros((1, 6))
+    step = f.prepare(q, qd, qdd, w)
+    for _ in range(3):
+        w += np.arange(6.0)
+        q += 0.1
+        assert np.array_equal(step(), f(q, qd, qdd, w))
+
+
+@pytest.mark.parametrize("option", ["parameters", "external", "tasks"])
+def test_options_of_derive_that_are_no_lists(option: str) -> None:
+    with pytest.raises(kane.InputError, match="'5'"):
+        kane.derive(kane.load("two_link"), **{option: 5})  # type: ignore[arg-type]

@@ -9,6 +9,8 @@ import numpy as np
 
 from kane.api.wrenches import WithWrenches
 from kane.equations.tasks import TASKS
+from kane.errors import ArgumentsError
+from kane.mechanism.given import shown
 from kane.native import NativeFunction, Running, compile_program, quickest
 from kane.native.quickest import Mode
 
@@ -78,7 +80,7 @@ class Dynamics:
         self.quickest_for: Mode | None = quickest_for
         self.running: dict[str, Running] = {}
         self._cache = cache
-        self._frames: dict[tuple[str, str], Callable[..., Any]] = {}
+        self._frames: dict[tuple[str, str | None], Callable[..., Any]] = {}
 
     def __repr__(self) -> str:
         return f"<Dynamics of {self.equations.mechanism.name}, {self.dtype}>"
@@ -114,27 +116,32 @@ class Dynamics:
         self.running[f"{task}:{frame}" if frame else task] = found
         return found.program
 
-    def forward_kinematics(self, q: Any, frame: str, **options: Any) -> Any:
+    def forward_kinematics(self, q: Any, frame: str | None = None, **options: Any) -> Any:
         """Pose (..., 4, 4) of a frame or link in N: N coordinates of a point from its frame coordinates."""
         return self._of_frame("forward_kinematics", frame)(q, **options)
 
-    def jacobian(self, q: Any, frame: str, **options: Any) -> Any:
+    def jacobian(self, q: Any, frame: str | None = None, **options: Any) -> Any:
         """J (..., 6, nv) of a frame: angular rows first, axes of N, at the frame's origin."""
         return self._of_frame("jacobian", frame)(q, **options)
 
-    def jacobian_rate(self, q: Any, qd: Any, frame: str, **options: Any) -> Any:
+    def jacobian_rate(self, q: Any, qd: Any, frame: str | None = None, **options: Any) -> Any:
         """dJ/dt (..., 6, nv)."""
         return self._of_frame("jacobian_rate", frame)(q, qd, **options)
 
-    def partial_velocities(self, q: Any, frame: str, **options: Any) -> Any:
+    def partial_velocities(self, q: Any, frame: str | None = None, **options: Any) -> Any:
         """v_r (..., nv, 3): partial velocities of a frame's origin, axes of N."""
         return self._of_frame("partial_velocities", frame)(q, **options)
 
-    def partial_angular_velocities(self, q: Any, frame: str, **options: Any) -> Any:
+    def partial_angular_velocities(self, q: Any, frame: str | None = None, **options: Any) -> Any:
         """w_r (..., nv, 3): partial angular velocities of a frame, axes of N."""
         return self._of_frame("partial_angular_velocities", frame)(q, **options)
 
-    def _of_frame(self, task: str, frame: str) -> Callable[..., Any]:
+    def _of_frame(self, task: str, frame: str | None) -> Callable[..., Any]:
+        if frame is not None and not isinstance(frame, str):
+            raise ArgumentsError(
+                f"{task} wants the name of a frame or link last, not {shown(frame)}.", name="frame", value=shown(frame),
+                remedy=f"For example {task}(..., {self.equations.frames[-1]!r}).",
+            )  # fmt: skip
         key = (task, frame)
         if key not in self._frames:
             self._frames[key] = self.function(task, frame)

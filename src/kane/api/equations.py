@@ -18,7 +18,7 @@ from kane.errors import InputError, UnknownNameError
 from kane.graph.arena import Graph, Ref
 from kane.graph.program import OperationCounts, Program
 from kane.kinematics.coordinates import find_coordinates
-from kane.mechanism.given import check_parameters, mechanism_of
+from kane.mechanism.given import check_parameters, checked_items, mechanism_of
 from kane.mechanism.model import Mechanism
 from kane.search import Effort, Searched, Traced, check_effort, optimise
 
@@ -314,13 +314,12 @@ def derive(
     frame or task that is not there, InputError for another effort.
     """
     mechanism = mechanism_of(robot)
-    check_parameters(mechanism, parameters)
-    if isinstance(tasks, str):
-        tasks = (tasks,)
-    if isinstance(external, str):
-        external = (external,)
     if not isinstance(parameters, str):
-        parameters = tuple(parameters)
+        parameters = checked_items(parameters, "Names of run-time parameters")
+    check_parameters(mechanism, parameters)
+    tasks = (tasks,) if isinstance(tasks, str) else checked_items(tasks or (), "tasks")
+    external = (external,) if isinstance(external, str) else checked_items(external, "external frames")
+    if not isinstance(parameters, str):
         derive_system(mechanism, parameters)  # refuses names that are none now, not at the first task
     equations = Equations(mechanism, parameters, external, effort)
     for frame in external:

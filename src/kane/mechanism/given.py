@@ -160,7 +160,7 @@ def check_parameters(mechanism: Mechanism, parameters: str | Sequence[str]) -> N
             )  # fmt: skip
         return
     named, links = [p.name for p in mechanism.parameters], [link.name for link in mechanism.links]
-    given = [str(name) for name in parameters]
+    given = [str(name) for name in checked_items(parameters, "Names of run-time parameters")]
     for name in given:
         link = name.rpartition(".")[0]
         if given.count(name) > 1 or (name not in named and link in links and link in given):

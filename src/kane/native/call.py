@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from kane.errors import NumberError, ShapeError
-from kane.graph.program import Input
+from kane.errors import ArgumentsError, NumberError, ShapeError
+from kane.graph.program import Input, Program
 from kane.native.assembly import parameter
 from kane.native.build import Code
 from kane.native.crew import least_chunk, together
@@ -36,8 +36,11 @@ class General:
     def __call__(self, *arrays: Any, out: Any = None, threads: int = 1, **others: Any) -> Any:
         code = self.code
         if others:
-            named = ", ".join(sorted(others))
-            raise TypeError(f"{code.program.name} takes the keywords out and threads, not {named}")
+            named, program = ", ".join(sorted(others)), code.program
+            raise ArgumentsError(
+                f"{program.name} takes the keywords out and threads, not {named}.", name=sorted(others)[0],
+                remedy=f"Give arrays by their place: {', '.join(i.name for i in program.inputs)}.",
+            )  # fmt: skip
         if not isinstance(threads, numbers.Integral) or threads < 1:
             raise NumberError(
                 f"{code.program.name}: threads is {threads!r}.",
@@ -108,9 +111,20 @@ def _inputs(code: Code, arrays: Sequence[Any]) -> list[Array]:
     need = len(program.inputs)
     least = need - (p is not None and code.defaults is not None)
     if not least <= len(arrays) <= need:
-        names = ", ".join(i.name for i in program.inputs)
-        raise TypeError(f"{program.name} takes {need} arrays ({names}); {len(arrays)} were given")
+        raise wrong_number(program, len(arrays))
     return [checked(program.name, i, a, code.array_dtype) for i, a in zip(program.inputs, arrays, strict=False)]
+
+
+def wrong_number(program: Program, given: int) -> ArgumentsError:
+    """The error of a call with another number of arrays."""
+    items = program.inputs
+    names, many = ", ".join(i.name for i in items), "array" if len(items) == 1 else "arrays"
+    verb = "was" if given == 1 else "were"
+    sizes = ", ".join(f"{i.name} (..., {i.size})" for i in items)
+    return ArgumentsError(
+        f"{program.name} takes {len(items)} {many} ({names}); {given} {verb} given.", name=program.name, value=given,
+        remedy=f"Pass {sizes}, in this order.",
+    )  # fmt: skip
 
 
 def batch_shape(code: Code, given: Sequence[Array]) -> tuple[int, ...]:

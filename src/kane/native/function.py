@@ -12,7 +12,7 @@ from kane.errors import ShapeError, UnsupportedError
 from kane.graph.program import Program
 from kane.native.assembly import parameter
 from kane.native.build import Choices, Code, make_code, prepared
-from kane.native.call import General, batch_shape, checked
+from kane.native.call import General, batch_shape, checked, wrong_number
 from kane.native.host import Dtype, this_host
 from kane.native.interpreter import NO_ARGUMENTS, builtin, directly_called, fill, has_fast_calls, method, set_entry
 
@@ -48,12 +48,12 @@ class NativeFunction:
 
         A scalar output is an array of shape () here.
         Change the contents of the arrays between calls.  The arrays have to be of the function's dtype and contiguous.
-        Raises ShapeError when they are not.
+        Raises ShapeError when they are not, ArgumentsError for another number of them.
         """
         code, program = self.code, self.program
         need = len(program.inputs)
         if len(arrays) not in (need, need - (parameter(program) is not None and code.defaults is not None)):
-            raise TypeError(f"{program.name} takes {need} arrays; {len(arrays)} were given")
+            raise wrong_number(program, len(arrays))
         for item, array in zip(program.inputs, arrays, strict=False):
             same = isinstance(array, np.ndarray) and array.dtype == code.array_dtype and array.flags.c_contiguous
             if not same or checked(program.name, item, array, code.array_dtype) is not array:
