@@ -23,6 +23,9 @@ Number = int | Fraction
 Coefficient = dict[int, Number]
 K = TypeVar("K", bound=Hashable)
 ONE: Coefficient = {0: 1}
+_PI = Fraction("3.1415926535897932384626433832795028841971693993751")
+_SHORT = 14  # characters of a number that is printed exactly
+NEAR_ANGLE = 1e-15  # rad: how much a rounded fixed angle may differ, which the model's notes say
 _FINE, _NEAR = 10**8, Fraction(1, 10**16)  # denominators of tan(angle / 2) to start with, and how near to come
 
 
@@ -90,7 +93,7 @@ class Atoms:
         self._values = dict(values)
         self.atoms: list[Atom] = []
         self._place: dict[str, int] = {}
-        self.rounded_angles = False
+        self.rounding = 0.0  # rad: the most that a fixed angle is rounded by
         self._squares: list[tuple[int, Coefficient]] = []  # (shift of the atom, what its square is)
 
     def atom(self, name: str, formula: Formula | None = None, exact: Fraction | None = None) -> int:
@@ -190,7 +193,7 @@ class Atoms:
             c, s = self.cos_sin(formula.args[0])
             return c, scale(s, -1)
         if not formula.names():
-            return self._near(formula.evaluate({}))
+            return self._near(formula, linear_form(angle))
         text = str(formula)
         known = self.taken(f"sin({text})")
         cos_key = self.atom(f"cos({text})", Formula("cos", (formula,)))
@@ -199,10 +202,21 @@ class Atoms:
             self._squares.append((sin_key.bit_length() - 1, {0: 1, 2 * cos_key: -1}))
         return {cos_key: 1}, {sin_key: 1}
 
-    def _near(self, angle: float) -> tuple[Coefficient, Coefficient]:
-        """A rational point of the circle within 1e-15 of a fixed angle: cos^2 + sin^2 = 1 holds exactly."""
-        self.rounded_angles = True
-        exact = Fraction(math.tan(math.remainder(angle, 2 * math.pi) / 2))
+    def _near(self, angle: Formula, terms: dict[str, Fraction] | None) -> tuple[Coefficient, Coefficient]:
+        """A rational point of the circle within NEAR_ANGLE of a fixed angle: cos^2 + sin^2 = 1 holds exactly.
+
+        The angle is reduced to one turn exactly, rounded to a double, and its half's tangent to two digits more than
+        doubles have near 1: 2e-16 rad each.
+        """
+        self.rounding = max(self.rounding, NEAR_ANGLE)
+        if terms is None:
+            value = angle.evaluate({})
+            turned = math.remainder(value, 2 * math.pi)
+            self.rounding = max(self.rounding, NEAR_ANGLE * (1 + 2 * abs(value)))
+        else:
+            whole = terms.get("", Fraction(0)) + terms.get("pi", Fraction(0)) * _PI
+            turned = float(whole - 2 * _PI * round(whole / (2 * _PI)))
+        exact = Fraction(math.tan(turned / 2))
         fine = _FINE
         while abs((t := exact.limit_denominator(fine)) - exact) > _NEAR:
             fine *= 100
@@ -295,7 +309,7 @@ class Atoms:
             number = a[key]
             factors = [self._power_text(place, power) for place, power in self.exponents(key)]
             if abs(number) != 1 or not factors:
-                factors.insert(0, f.scalar_text(abs(Fraction(number))))
+                factors.insert(0, short_text(abs(Fraction(number))))
             sign = "-" if number < 0 else "+"
             parts.append(f"{sign} {'*'.join(factors)}" if parts else f"{'-' if number < 0 else ''}{'*'.join(factors)}")
         return " ".join(parts) or "0"
@@ -304,6 +318,12 @@ class Atoms:
         atom = self.atoms[place]
         name = atom.name if atom.name.isidentifier() or atom.formula.op in ("sin", "cos", "sqrt") else f"({atom.name})"
         return name if power == 1 else f"{name}**{power}"
+
+
+def short_text(number: Fraction) -> str:
+    """A number as it is where that is short, else twelve digits of it (sines and cosines of general angles)."""
+    exact = f.scalar_text(number)
+    return exact if len(exact) <= _SHORT else f"{float(number):.12g}"
 
 
 def linear_form(value: Scalar) -> dict[str, Fraction] | None:

@@ -35,6 +35,7 @@ from kane.mechanism.model import Mechanism
 
 Parameters = Literal["numeric", "symbolic"] | Sequence[str]
 Matrix = tuple[tuple[Expression, ...], ...]
+_READABLE = 10**6  # factors of a dependence that is shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +44,15 @@ class Dependence:
 
     parts: tuple[tuple[str, Fraction], ...]
 
+    @property
+    def readable(self) -> bool:
+        """Whether all factors are short: those of sines and cosines of general angles are not."""
+        return all(max(abs(factor.numerator), factor.denominator) < _READABLE for _, factor in self.parts)
+
     def __str__(self) -> str:
         text = ""
         for name, factor in self.parts:
-            size = "" if abs(factor) == 1 else f"{abs(factor)}*"
+            size = "" if abs(factor) == 1 else f"{abs(factor)}*" if self.readable else f"{float(abs(factor)):.12g}*"
             text += (
                 f" {'-' if factor < 0 else '+'} {size}{name}" if text else f"{'-' if factor < 0 else ''}{size}{name}"
             )
@@ -103,6 +109,13 @@ class ExplicitModel:
         return len(self.inertia_constants) - len(self.dependences)
 
     @property
+    def shown_dependences(self) -> tuple[str, ...]:
+        """The dependences that can be read, and how many others there are."""
+        shown = [str(d) for d in self.dependences if d.readable]
+        more = len(self.dependences) - len(shown)
+        return (*shown, f"{more} more, whose factors are no short numbers") if more else tuple(shown)
+
+    @property
     def symbol_names(self) -> tuple[str, ...]:
         """The coordinates as they are written: q1, q2; q_elbow."""
         return tuple(symbol_name("q", name) for name in self.coordinates)
@@ -123,7 +136,7 @@ def explicit_model(
     atoms = Atoms(values)
     free = tuple(values) if parameters == "symbolic" else () if isinstance(parameters, str) else tuple(parameters)
     arm = read_arm(mechanism, atoms, free)
-    refuse_too_large(arm, mechanism.name)
+    refuse_too_large(arm, mechanism.name, atoms.rounding > 0)
     groups = parallel_groups(arm, atoms)
     former = Former(Frame(len(arm.names), arm.turns, groups), style)
     a, g = energy(arm, atoms)
@@ -149,8 +162,14 @@ def explicit_model(
         tuple(tuple(Term(t.ratio, t.constant + offset, t.factors) for t in e) for e in gravity.elements),
         tuple(columns), counted,
         tuple(Dependence(tuple((lumped.constants[k].name, v) for k, v in r)) for r in relations),
-        arm.notes, _parameters(parameters, atoms), mechanism, arm, atoms, groups, style,
+        (*arm.notes, *_rounded(atoms)), _parameters(parameters, atoms), mechanism, arm, atoms, groups, style,
     )  # fmt: skip
+
+
+def _rounded(atoms: Atoms) -> list[str]:
+    """What the reader should know of fixed angles that are no multiples of pi/12."""
+    said = "fixed angles that are no multiples of pi/12 are rounded, each by less than"
+    return [f"{said} {atoms.rounding:.2g} rad; the model is exact for the rounded ones"] if atoms.rounding else []
 
 
 def _lump(

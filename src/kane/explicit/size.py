@@ -20,13 +20,16 @@ class _TooManyError(Exception):
     """The count was stopped."""
 
 
-def refuse_too_large(arm: Arm, name: str, limit: int = LIMIT) -> None:
-    """UnsupportedError with the number of terms when the upper triangle of A would have more than `limit`."""
+def refuse_too_large(arm: Arm, name: str, rounded: bool = False, limit: int = LIMIT) -> None:
+    """UnsupportedError with the number of terms when the upper triangle of A would have more than `limit`.
+
+    rounded: whether there are fixed angles whose sines and cosines are long numbers.
+    """
     if len(arm.steps) < 4:
         return
     found = count_terms(arm)
     terms, about = (_MANY, "more than") if found is None else (found, "about")
-    general = any(isinstance(move, Turned) for step in arm.steps for move in step.fixed)
+    general = rounded or any(isinstance(move, Turned) for step in arm.steps for move in step.fixed)
     if terms * (_GENERAL if general else 1) > limit:
         raise UnsupportedError(
             f"The explicit form of {name} has {about} {terms} terms in the kinetic energy matrix alone.",

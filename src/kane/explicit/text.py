@@ -237,7 +237,7 @@ def page(model: ExplicitModel, short: bool = True) -> str:
     for c in model.constants:
         value = "" if c.value is None else f" = {c.value:.6g}"
         lines.append(f"{c.name}{value}  [{c.formula}]")
-    lines += [f"{d}" for d in model.dependences]
+    lines += model.shown_dependences
     lines.append("")
     for i in range(model.n):
         for j in range(i, model.n):

@@ -91,7 +91,7 @@ def explicit(
                       f"{len(model.gravity_constants)} of gravity"),
         ("Velocity coefficients", f"{report.total} Christoffel symbols, {report.zero} of them zero; "
                                   f"{report.unique} unique"),
-        *(("Dependence", str(d)) for d in model.dependences),
+        *(("Dependence", text) for text in model.shown_dependences),
     )  # fmt: skip
     reduction = tuple((name, f"{n} fewer") for name, n in report.removed.items())
     rules = {"certified": "certified", "paper": "by the paper's rule"}
