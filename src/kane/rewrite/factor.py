@@ -117,7 +117,7 @@ def factor(
 
 def _factor(polynomials: Sequence[Polynomial], inputs: int, constants: frozenset[int]) -> Factored:
     work = _Work(inputs)
-    sums: list[list[_Term]] = []
+    given: list[list[_Term]] = []
     for polynomial in polynomials:
         terms = []
         for literals in sorted(polynomial):
@@ -126,10 +126,8 @@ def _factor(polynomials: Sequence[Polynomial], inputs: int, constants: frozenset
                 free = tuple(v for v in literals if v in constants)
                 state = tuple(v for v in literals if v not in constants)
                 terms.append(_Term(1 if value > 0 else -1, work.weight((abs(value), free)), state))
-        sums.append(terms)
-    if sum(map(len, sums)) > LARGE:
-        sums = _split(sums, inputs)
-    for terms in sums:
+        given.append(terms)
+    for terms in _split(given, inputs) if sum(map(len, given)) > LARGE else given:
         work.add_sum(terms)
     work.outputs = len(polynomials)
     while work.step():
