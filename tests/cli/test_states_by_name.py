@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from kane.cli import main
+from kane.cli.models import unused
 from kane.cli.numbers import poles, several, state
 from kane.errors import NumberError, ShapeError, UnknownNameError
 from kane.mechanism.numeric import without_noise
@@ -139,3 +140,17 @@ def test_noise_of_a_page_is_that_of_its_largest_curve() -> None:
     made = motions([Recording("run", "", t, ("q1",), t[None], plots)]).data["recordings"][0]["plots"]
     assert made[0]["choices"][1]["series"] == [["total", [0.0, 0.0]]]
     assert made[1]["choices"][0]["series"] == [["T + V", [0.0, 3e-16]]]  # a plot of its own keeps its size
+
+
+@pytest.mark.parametrize(
+    ("best", "effort", "told"),
+    [
+        ("searched", "low", None),
+        ("explicit", "low", "run the searched programs, which are not the shortest here of mass_matrix (explicit)"),
+        ("explicit", "high", "(explicit)."),
+    ],
+)
+def test_counts_say_what_the_other_commands_run(best: str, effort: str, told: str | None) -> None:
+    rows = [{"task": "mass_matrix", "method": m, "best": m == best} for m in ("explicit", "searched")]
+    found = unused(rows, effort)
+    assert (told is None and found == []) or (told in found[0] and ("--effort" in found[0]) == (effort != "high"))

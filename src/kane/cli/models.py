@@ -81,6 +81,7 @@ def counts(
     with progress_line(loading.json) as progress:
         model = loading.load(robot)
         result = work.counts_work(model, several(task), effort, progress, trace)
+    result["notes"] += unused(result["tasks"], effort)
 
     def show(result: dict[str, Any]) -> None:
         _show_methods(result["tasks"])
@@ -235,6 +236,16 @@ def _show_counts(model: Robot, tasks: dict[str, Any]) -> None:
             known = ["" if x is None else str(x) for x in (p.mul, p.add)]
             table.add_row("", f"{p.source}: {p.method}", *known, str(p.total), "", "", style="dim")
     out_console.print(table)
+
+
+def unused(rows: list[dict[str, Any]], effort: str) -> list[str]:
+    """Where another method than the search has fewer operations, what the other commands run."""
+    best = [row for row in rows if row["best"] and row["method"] != "searched"]
+    if not best:
+        return []
+    found = ", ".join(f"{row['task']} ({row['method']})" for row in best)
+    longer = "" if effort == "high" else f"  Try --effort {'normal' if effort == 'low' else 'high'}."
+    return [f"derive, code and report run the searched programs, which are not the shortest here of {found}.{longer}"]
 
 
 def _show_methods(rows: list[dict[str, Any]]) -> None:
