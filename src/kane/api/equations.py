@@ -18,7 +18,7 @@ from kane.errors import InputError, UnknownNameError
 from kane.graph.arena import Graph, Ref
 from kane.graph.program import OperationCounts, Program
 from kane.kinematics.coordinates import find_coordinates
-from kane.mechanism.given import check_parameters, checked_items, mechanism_of
+from kane.mechanism.given import Described, checked_items, checked_names, chosen_parameters, mechanism_of
 from kane.mechanism.model import Mechanism
 from kane.search import Effort, Searched, Traced, check_effort, optimise
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from kane.api.dynamics import Dynamics
-    from kane.api.robot import Robot
     from kane.native.quickest import Mode
 
 DEFAULT_TASKS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias_forces", "gravity_forces")
@@ -130,7 +129,7 @@ class Counts(Mapping[str, OperationCounts]):
         self._equations = equations
 
     def __getitem__(self, task: str) -> OperationCounts:
-        name, _, frame = task.partition(":")
+        name, _, frame = str(task).partition(":")
         return self._equations.program(name, frame or None).counts
 
     def __iter__(self) -> Iterator[str]:
@@ -152,15 +151,22 @@ class Equations:
 
     def __init__(
         self,
-        mechanism: Mechanism,
+        mechanism: Described,
         parameters: Parameters = "numeric",
         external: Sequence[str] = (),
         effort: Effort = "low",
     ) -> None:
+        """As kane.derive; no task is derived yet."""
         check_effort(effort)
-        self.mechanism = mechanism
-        self.parameters: Parameters = parameters
-        self.external = tuple(external)
+        self.mechanism: Mechanism = mechanism_of(mechanism)
+        self.parameters: Parameters = chosen_parameters(self.mechanism, parameters)
+        self.external = checked_names((external,) if isinstance(external, str) else external, "external frames")
+        for frame in self.external:
+            if frame not in self.frames:
+                known = ", ".join(self.frames)
+                raise UnknownNameError(f"There is no link or frame {frame!r}; there are: {known}.", name=frame)
+        if not isinstance(self.parameters, str):
+            derive_system(self.mechanism, self.parameters)  # refuses names that are none now, not at the first task
         self.effort: Effort = effort
         self.counts = Counts(self)
         self._derived: dict[tuple[str, str | None], Derived] = {}
@@ -276,8 +282,8 @@ class Equations:
     ) -> Dynamics:  # fmt: skip
         """Compiled functions of the tasks; those named here are compiled now, others at their first mention.
 
-        A function takes arrays (n,) or (..., n) in the order of its inputs, then w (external wrenches) and p
-        (parameters) where there are any.  quickest_for: "single" or "batch" measures forms of each task in such calls
+        A function takes arrays (n,) or (..., n) in the order of its inputs, then p (parameters) and w (external
+        wrenches) where there are any.  quickest_for: "single" or "batch" measures forms of each task in such calls
         and runs the quickest, which may have more operations than the one counted (`running` tells both); results then
         differ in their last bits from machine to machine.  Raises InputError for another dtype or mode.
         """
@@ -291,14 +297,18 @@ class Equations:
                 remedy="Use single, batch or None.",
             )  # fmt: skip
         dynamics = Dynamics(self, dtype, cache, quickest_for)
-        for task in tasks or ():
+        for task in _names(tasks):
             if not find_task(task).per_frame:
                 getattr(dynamics, task)
         return dynamics
 
 
+def _names(tasks: Sequence[str] | None) -> tuple[str, ...]:
+    return (tasks,) if isinstance(tasks, str) else checked_items(tasks or (), "tasks")
+
+
 def derive(
-    robot: Robot | Mechanism,
+    robot: Described,
     parameters: Parameters = "numeric",
     tasks: Sequence[str] | None = None,
     external: Sequence[str] = (),
@@ -307,25 +317,14 @@ def derive(
     """The equations of motion of a robot; the tasks named are derived now, others when they are first used.
 
     parameters: "numeric", "symbolic" (the named parameters of the description; of bodies without any those inertial
-    parameters that are not zero) or the names that become run-time inputs, in this order: parameters, links (all ten
-    inertial parameters) or single ones such as "link2.m".  external: names of k links or frames
-    that external wrenches w (..., k, 6) act on: moment, then force, axes of N, at the frame's origin.  effort: how long
-    to search for fewer operations: "low" (milliseconds), "normal" (seconds) or "high".  Raises UnknownNameError for a
-    frame or task that is not there, InputError for another effort.
+    parameters that are not zero; "normal" and "high" effort may divide by them) or the names that become run-time
+    inputs, in this order: parameters, links (all ten inertial parameters) or single ones such as "link2.m".  external:
+    names of k links or frames that external wrenches w (..., k, 6) act on: moment, then force, axes of N, at the
+    frame's origin.  effort: how long to search for fewer operations: "low" (milliseconds), "normal" (seconds) or
+    "high".  Raises UnknownNameError for a parameter, frame or task that is not there, InputError for one that comes
+    twice and for another effort.
     """
-    mechanism = mechanism_of(robot)
-    if not isinstance(parameters, str):
-        parameters = checked_items(parameters, "Names of run-time parameters")
-    check_parameters(mechanism, parameters)
-    tasks = (tasks,) if isinstance(tasks, str) else checked_items(tasks or (), "tasks")
-    external = (external,) if isinstance(external, str) else checked_items(external, "external frames")
-    if not isinstance(parameters, str):
-        derive_system(mechanism, parameters)  # refuses names that are none now, not at the first task
-    equations = Equations(mechanism, parameters, external, effort)
-    for frame in external:
-        if frame not in equations.frames:
-            known = ", ".join(equations.frames)
-            raise UnknownNameError(f"There is no link or frame {frame!r}; there are: {known}.", name=frame)
-    for task in tasks or ():
+    equations = Equations(robot, parameters, external, effort)
+    for task in _names(tasks):
         equations.program(task)
     return equations

@@ -16,11 +16,9 @@ from kane.explicit.ranges import Ranges, default_ranges
 from kane.explicit.significance import Significance, significance
 from kane.explicit.text import abbreviated_dict, as_dict, page
 from kane.graph.program import OperationCounts, Program
-from kane.mechanism.given import check_parameters, mechanism_of
-from kane.mechanism.model import Mechanism
+from kane.mechanism.given import PARAMETERS, Described, checked_names, chosen_parameters, mechanism_of
 
 if TYPE_CHECKING:
-    from kane.api.robot import Robot
     from kane.native import NativeFunction
 
 TASKS = ("inverse_dynamics", "mass_matrix", "gravity_forces")
@@ -172,7 +170,7 @@ class Abbreviated:
 
 
 def explicit(
-    robot: Robot | Mechanism,
+    robot: Described,
     parameters: Literal["numeric", "symbolic"] | Sequence[str] = "numeric",
     style: Style = "shortest",
 ) -> Explicit:
@@ -183,7 +181,10 @@ def explicit(
     followers whose ratio breaks the period; and when the model would be too large to read.
     """
     mechanism = mechanism_of(robot)
-    check_parameters(mechanism, parameters)
+    if isinstance(parameters, str):
+        parameters = chosen_parameters(mechanism, parameters)
+    else:  # of the model, which has names of its own
+        parameters = checked_names(parameters, PARAMETERS)
     return Explicit(explicit_model(mechanism, parameters, style))
 
 

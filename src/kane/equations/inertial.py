@@ -161,7 +161,7 @@ def symbolic_bodies(
             full = f"{item.link}.{letter}"
             asked = ref > 1 if wanted is None else item.link in wanted or full in wanted
             formula = has_symbols(g, ref)
-            if formula and wanted is not None and full in wanted:
+            if formula and asked and wanted is not None:
                 raise InputError(
                     f"{full!r} is a formula in parameters of the description.", name=full,
                     remedy="Name the parameters that the formula is made of.",

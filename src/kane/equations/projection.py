@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from kane.equations.applied import Applied, applied_loads
 from kane.equations.elastic import beam_forces, beam_inertia, beam_motion
 from kane.equations.rotors import find_spins, rotor_forces
-from kane.errors import InputError
+from kane.errors import InputError, UnknownNameError
 from kane.graph.arena import Graph, Ref
 from kane.kinematics import points as pt
 from kane.kinematics import vectors as v
@@ -26,7 +26,8 @@ from kane.kinematics.vectors import Vec
 from kane.kinematics.walk import PlacedBody
 from kane.mechanism import loads as ld
 from kane.mechanism.beams import Beam
-from kane.mechanism.given import Described, mechanism_of
+from kane.mechanism.given import PARAMETERS, Described, checked_names, mechanism_of, shown
+from kane.mechanism.model import Mechanism
 from kane.mechanism.wording import counted
 
 
@@ -73,12 +74,13 @@ def kane_equations(
 ) -> Equations:
     """Kane's equations of a mechanism, with its loads and gravity but not its constraints.
 
-    parameters: names that stay symbols; by default all that the mechanism declares.  runs: fewer operations along
-    parallel axes, less readable.
+    parameters: names that stay symbols, in this order; by default all that the mechanism declares, () for none; those
+    without a value stay in any case, behind the others.  runs: fewer operations along parallel axes, less readable.
+    Raises UnknownNameError for a name that is no parameter.
     """
     mechanism = mechanism_of(mechanism)
     graph = graph or Graph()
-    free = tuple(p.name for p in mechanism.parameters) if parameters is None else tuple(parameters)
+    free = _free(mechanism, parameters)
     coordinates = find_coordinates(mechanism)
     if mechanism.speeds:
         symbols = speed_symbols(graph, mechanism, coordinates, free)
@@ -112,6 +114,30 @@ def kane_equations(
         else (0,) * len(inertia)
     )
     return Equations(points, measures, acc, inertia, active, contributions, applied)
+
+
+def check_equations(e: object) -> None:
+    """InputError for what is no set of Kane's equations, with the way out."""
+    if not isinstance(e, Equations):
+        raise InputError(
+            f"{shown(e)} is no set of Kane's equations.", value=shown(e),
+            remedy="Give kane.kane_equations(robot), of a robot, a Mechanism or a kane.System.",
+        )  # fmt: skip
+
+
+def _free(mechanism: Mechanism, parameters: Sequence[str] | None) -> tuple[str, ...]:
+    """The parameters that stay symbols."""
+    named = [p.name for p in mechanism.parameters]
+    if parameters is None:
+        return tuple(named)
+    free = checked_names(parameters, PARAMETERS)
+    for name in free:
+        if name not in named:
+            raise UnknownNameError(
+                f"{name!r} is no parameter that is declared; there are: {', '.join(named) or 'none'}.", name=name,
+                remedy="kane.derive has the inertial parameters of links, too.",
+            )  # fmt: skip
+    return (*free, *(p.name for p in mechanism.parameters if p.value is None and p.name not in free))
 
 
 def accelerations(p: Points) -> Accelerations:

@@ -25,7 +25,7 @@ from kane.kinematics.coordinates import symbol_name
 from kane.kinematics.motion import Kinematics, derive_kinematics
 from kane.kinematics.vectors import Vec
 from kane.mechanism.formula import Formula
-from kane.mechanism.given import Described, mechanism_of
+from kane.mechanism.given import Described, chosen_parameters, mechanism_of
 from kane.mechanism.model import amounts
 
 Parameters = Literal["numeric", "symbolic"] | Sequence[str]
@@ -105,11 +105,13 @@ def derive_system(
     parameters: "numeric" bakes all values in; "symbolic" keeps the named parameters of the description, and those of
     the ten inertial parameters of every other moving body ("link.m", "link.hx", ...) that are not zero, as run-time
     inputs; or a list of such names, zero or not, or of links (all ten of each), which are the inputs in this order.
-    Raises UnknownNameError for a name that is no parameter, listing those that are.
+    Raises UnknownNameError for a name that is no parameter, listing those that are, InputError for one that comes twice
+    or is a formula in parameters.
     """
     mechanism = mechanism_of(mechanism)
+    parameters = chosen_parameters(mechanism, parameters)
     named = [p.name for p in mechanism.parameters]
-    wanted = None if isinstance(parameters, str) else tuple(parameters)
+    wanted = None if isinstance(parameters, str) else parameters
     if parameters == "numeric":
         free: list[str] = []
     else:

@@ -6,12 +6,14 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Literal, cast
 
 from kane.errors import InputError, ShapeError, UnknownNameError
 from kane.mechanism.model import Mechanism
 
 INERTIAL = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")  # of a link, about its origin
+
+PARAMETERS = "run-time parameters"  # what errors call a choice of them
 
 Described = Mechanism | Any  # a Mechanism, or what has one: a Robot or a System, which lie above
 
@@ -138,6 +140,8 @@ def real_array(name: str, values: Any) -> Any:
         array = np.asarray(values)
         if values is None or array.dtype.kind not in "biufO":
             raise TypeError(f"{type(values).__name__} of {array.dtype}")
+        if array.dtype.kind == "O" and any(x is None for x in array.flat):
+            raise TypeError("None in it")  # NumPy would make it NaN
         return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as problem:
         raise ShapeError(
@@ -146,36 +150,61 @@ def real_array(name: str, values: Any) -> Any:
         ) from None
 
 
-def check_parameters(mechanism: Mechanism, parameters: str | Sequence[str]) -> None:
-    """UnknownNameError for a choice of run-time parameters that names nothing of the mechanism.
+def chosen_parameters(mechanism: Mechanism, parameters: Any) -> Literal["numeric", "symbolic"] | tuple[str, ...]:
+    """The choice of run-time parameters: "numeric", "symbolic", or names in the caller's order.
 
-    Names: of parameters, of links (their ten inertial parameters) and of single ones ("link.m").  Raises InputError for
-    one that comes twice.
+    Names: of parameters, of links (their ten inertial parameters) and of single ones ("link.m").  Raises
+    UnknownNameError for one that names nothing of the mechanism, InputError for one that comes twice and for sets,
+    which have no order.
     """
     if isinstance(parameters, str):
-        if parameters not in ("numeric", "symbolic"):
-            raise UnknownNameError(
-                f"parameters is {parameters!r}.", name="parameters", value=parameters,
-                remedy='Use "numeric", "symbolic" or a list of names.',
-            )  # fmt: skip
-        return
-    named, links = [p.name for p in mechanism.parameters], [link.name for link in mechanism.links]
-    given = [str(name) for name in checked_items(parameters, "Names of run-time parameters")]
+        if parameters in ("numeric", "symbolic"):
+            return cast(Literal["numeric", "symbolic"], parameters)
+        raise UnknownNameError(
+            f"parameters is {parameters!r}.", name="parameters", value=parameters,
+            remedy='Use "numeric", "symbolic" or a list of names.',
+        )  # fmt: skip
+    given = checked_names(parameters, PARAMETERS)
+    named, links = {p.name: None for p in mechanism.parameters}, {link.name: None for link in mechanism.links}
+    whole = {name for name in given if name in links and name not in named}
     for name in given:
-        link = name.rpartition(".")[0]
-        if given.count(name) > 1 or (name not in named and link in links and link in given):
-            raise InputError(
-                f"Parameter {name!r} comes twice.", name=name,
-                remedy="Name each once; a link's name stands for its ten inertial parameters.",
-            )  # fmt: skip
-    for name in parameters:
-        link, _, own = str(name).rpartition(".")
-        if name not in named and name not in links and link in links and own not in INERTIAL:
+        link, _, own = name.rpartition(".")
+        if name in named or name in links:
+            continue
+        if link not in links:
+            known = ", ".join([*named, *links])
+            raise UnknownNameError(f"{name!r} is no parameter and no link; there are: {known}.", name=name)
+        if own not in INERTIAL:
             raise UnknownNameError(
-                f"{name!r} is no inertial parameter of link {link!r}; there are: {', '.join(INERTIAL)}.",
-                name=str(name),
+                f"{name!r} is no inertial parameter of link {link!r}; there are: {', '.join(INERTIAL)}.", name=name,
                 remedy="Masses times places of mass centres are hx, hy, hz; moments are about the link's origin.",
             )  # fmt: skip
-        if name not in named and name not in links and link not in links:
-            known = ", ".join([*named, *links])
-            raise UnknownNameError(f"{name!r} is no parameter and no link; there are: {known}.", name=str(name))
+        if link in whole:
+            raise twice(name, PARAMETERS, "A link's name stands for its ten inertial parameters.")
+    return given
+
+
+def checked_names(names: Any, what: str) -> tuple[str, ...]:
+    """Names in their order, each once.  Raises InputError for sets, for what is no text, and for one that comes twice.
+    """
+    if isinstance(names, (set, frozenset)):
+        raise InputError(
+            f"{what} are given as a set, which has no order.", name=what, value=shown(names), remedy="Give a list."
+        )
+    given = checked_items(names, what)
+    seen: set[str] = set()
+    for name in given:
+        if not isinstance(name, str):
+            text = f"{shown(name)} is no name, but one of the {what}."
+            raise InputError(text, name=what, value=shown(name), remedy="Give their names.")
+        if name in seen:
+            raise twice(name, what)
+        seen.add(name)
+    return tuple(map(str, given))  # NumPy's texts become Python's
+
+
+def twice(name: str, what: str, why: str = "") -> InputError:
+    """The error of a name that comes twice."""
+    return InputError(
+        f"{name!r} comes twice in the {what}.", name=name, value=name, remedy=f"{why} Name each once.".strip()
+    )

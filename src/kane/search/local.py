@@ -145,9 +145,7 @@ class LocalSearch:
         found = self._rounds(found, graph, outputs, selection, steps, self.budget.rounds - fewer)
         units = self.budget.units if len(selection.way) <= TWICE else 1
         for _ in range(units if len(selection.way) <= self.budget.recursion else 0):
-            measured = found.better(
-                self.task, UNITS, rescale(found.program, by_parameters=isinstance(self.parameters, str))
-            )
+            measured = found.better(self.task, UNITS, rescale(found.program, self._may_divide()))
             graph = Alternatives()
             outputs = load(measured.program, graph)
             selection = Selection(graph, [ref for refs in outputs for ref in refs], {})
@@ -156,6 +154,10 @@ class LocalSearch:
                 break
             found = again
         return found
+
+    def _may_divide(self) -> bool:
+        """Whether parameters may be divided by: none of the user's choice, nor where the description has one of 0."""
+        return isinstance(self.parameters, str) and 0 not in self.mechanism.parameter_values.values()
 
     def explicit(self, found: Found) -> Found | None:
         """The task of a small robot in the explicit form, where that costs less than what is found."""

@@ -84,7 +84,7 @@ def optimise(
     InputError for another effort and what derive_task raises.  What cannot be searched comes back as derived, with a
     note.  Parameters that are named one by one may be zero at run time;
     with "symbolic" a program of "normal" and "high" may divide by parameters, as published counts do, which then must
-    not be zero.
+    not be zero; where the description has one of value 0 it divides by none.
     """
     mechanism = mechanism_of(mechanism)
     check_effort(effort)
