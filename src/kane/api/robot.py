@@ -13,6 +13,7 @@ from kane.kinematics.coordinates import find_coordinates
 from kane.mechanism import formula as f
 from kane.mechanism.checks import judge
 from kane.mechanism.formula import Scalar, ScalarLike
+from kane.mechanism.given import mechanism_of, shown
 from kane.mechanism.model import Axis, ImportReport, Mechanism
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ class Robot:
     """A mechanism read from a file, bundled or built.  Edits give a new Robot; the old one stays."""
 
     mechanism: Mechanism
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mechanism", mechanism_of(self.mechanism))  # of a Robot or a System, too
 
     def __repr__(self) -> str:
         return f"<Robot {self.name}: {len(self.coordinate_names)} coordinates, {len(self.speed_names)} speeds>"
@@ -193,6 +197,11 @@ def load(  # noqa: PLR0913
     from kane import formats, robots
     from kane.formats.urdf import floating
 
+    if not isinstance(source, (str, bytes, os.PathLike)):
+        raise InputError(
+            f"{shown(source)} is no name and no file.", name="source", value=shown(source),
+            remedy="Give a bundled robot's name, a path or URDF text; kane.Robot takes a Mechanism or a kane.System.",
+        )  # fmt: skip
     if not 0.0 <= snap < 0.1:  # the multiples are 0.26 rad apart; nan is refused too
         raise NumberError(f"snap is {snap!r} rad.", name="snap", value=snap, remedy="Give 0 to 0.1, such as 1e-11.")
     given = {"base": base, "nonphysical": nonphysical, "constraints": constraints, "convention": convention}
@@ -244,8 +253,8 @@ def _with_rotors(mechanism: Mechanism, rotors: Rotors) -> Mechanism:
 
 def _vector(values: Sequence[ScalarLike], mechanism: Mechanism) -> tuple[Scalar, Scalar, Scalar]:
     if isinstance(values, str) or not hasattr(values, "__len__") or len(values) != 3:
-        shown = list(map(str, values)) if hasattr(values, "__len__") and not isinstance(values, str) else repr(values)
-        raise FormatError(f"gravity is {shown}.", name="gravity", value=shown, remedy="Give three numbers, m/s^2.")
+        text = list(map(str, values)) if hasattr(values, "__len__") and not isinstance(values, str) else repr(values)
+        raise FormatError(f"gravity is {text}.", name="gravity", value=text, remedy="Give three numbers, m/s^2.")
     x, y, z = (f.exact(v) for v in values)
     known = {p.name for p in mechanism.parameters} | {"t"}
     strange = sorted({n for s in (x, y, z) if isinstance(s, f.Formula) for n in s.names()} - known)

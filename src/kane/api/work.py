@@ -14,8 +14,7 @@ from kane.api.explicit import Abbreviated, Explicit
 from kane.api.robot import Robot
 from kane.api.summary import conventions, header, import_notes, shown
 from kane.equations.derive import Derived
-from kane.mechanism.given import mechanism_of
-from kane.mechanism.model import Mechanism
+from kane.mechanism.given import Described
 
 Progress = Callable[[str], None]
 
@@ -174,10 +173,15 @@ def _searched(equations: Equations, tasks: Sequence[str]) -> dict[str, Derived]:
     return {t: replace(equations.derived(t), program=equations.program(t), method="searched") for t in tasks}
 
 
-def report(robot: Robot | Mechanism, path: str | Path = "report.html", **options: Any) -> Path:
-    """Write the report of a robot, one self-contained HTML file; options: effort, tolerances."""
+def report(
+    robot: Described, path: str | Path = "report.html", effort: Any = "low", tolerances: Sequence[float] = LEVELS
+) -> Path:
+    """Write the report of a robot, one self-contained HTML file.
+
+    effort: as in kane.derive.  tolerances: levels of the abbreviation slider.
+    """
     path = Path(path)
-    page, _ = report_page(Robot(mechanism_of(robot)), **options)
+    page, _ = report_page(Robot(robot), effort, tolerances)
     write({path.name: page}, path.parent)
     return path
 

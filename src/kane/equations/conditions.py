@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kane.equations.projection import Equations
+from kane.equations.projection import Equations, check_equations
 from kane.errors import InputError
 from kane.graph.arena import Ref
 from kane.kinematics import points as pt
@@ -111,6 +111,7 @@ def embed(e: Equations, dependent: Sequence[str] = ()) -> Embedded:
     Redundant conditions are left out and named.  Raises InputError for a condition that is not linear in the speeds,
     for conditions that contradict each other and for named speeds that do not follow from the conditions.
     """
+    check_equations(e)
     g, s, names = e.graph, e.points.symbols, e.points.coordinates.speeds
     conditions = find_conditions(e)
     for name, linear in zip(conditions.names, conditions.linear, strict=True):

@@ -17,7 +17,7 @@ import numpy as np
 from kane.equations.approach import approached
 from kane.equations.conditions import Conditions, find_conditions
 from kane.equations.programs import program_of
-from kane.equations.projection import Equations, bias, mass_matrix
+from kane.equations.projection import Equations, bias, check_equations, mass_matrix
 from kane.errors import (
     ConvergenceError,
     InertiaError,
@@ -228,6 +228,7 @@ def constrained(
     e: Equations, values: Mapping[str, float] | None = None, evaluator: Evaluator = evaluate
 ) -> Constrained:
     """A mechanism under its constraints, to be evaluated; `values` for parameters without a value, by name."""
+    check_equations(e)
     g, s, n = e.graph, e.points.symbols, len(e.inertia)
     conditions = find_conditions(e)
     held = [x for x in conditions.values if x is not None]

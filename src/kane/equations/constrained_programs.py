@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kane.equations.conditions import Embedded, find_conditions
 from kane.equations.programs import program_of
-from kane.equations.projection import Equations, mass_and_bias
+from kane.equations.projection import Equations, check_equations, mass_and_bias
 from kane.errors import InputError
 from kane.graph.program import Program
 from kane.kinematics.linear import affine, reduce_rows, solve_symmetric
@@ -16,6 +16,7 @@ def constrained_motion_program(e: Equations) -> Program:
 
     Raises InputError naming conditions that depend on the others in every configuration.
     """
+    check_equations(e)
     g, s, n = e.graph, e.points.symbols, len(e.inertia)
     c = find_conditions(e)
     _, _, left = reduce_rows(g, c.jacobian, range(n))

@@ -14,7 +14,7 @@ import numpy as np
 
 from kane.equations.constrained import Array, Evaluator, solved
 from kane.equations.programs import program_of
-from kane.equations.projection import Equations, bias, mass_matrix
+from kane.equations.projection import Equations, bias, check_equations, mass_matrix
 from kane.equations.steps import expression
 from kane.errors import InputError
 from kane.graph.arena import Graph, Ref
@@ -22,7 +22,7 @@ from kane.graph.derivative import forward
 from kane.graph.evaluate import evaluate
 from kane.graph.program import Program
 from kane.kinematics import points as pt
-from kane.kinematics.linear import Rows, SingularError, reduce_rows, solve
+from kane.kinematics.linear import Rows, SingularError, reduce_rows, solve_regular
 from kane.kinematics.motion import substitute
 
 TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")
@@ -49,6 +49,7 @@ def task_equations(e: Equations, tasks: Mapping[str, str]) -> TaskEquations:
     w1 = "velocity(P2, N, n1)" and so on.  h' = J^-T (h - M J^-1 (Jdot u + bdot)). Raises InputError when the task
     speeds are singular in every configuration.
     """
+    check_equations(e)
     g, n = e.graph, len(e.inertia)
     names = tuple(tasks)
     if len(names) != n:
@@ -57,7 +58,7 @@ def task_equations(e: Equations, tasks: Mapping[str, str]) -> TaskEquations:
         )
     jac, drift = task_jacobian(e, [expression(e, text) for text in tasks.values()], names)
     try:
-        inverse = solve(g, jac, [[g.one if i == k else 0 for k in range(n)] for i in range(n)])
+        inverse = solve_regular(g, jac, [[g.one if i == k else 0 for k in range(n)] for i in range(n)])
     except SingularError as error:
         bad = ", ".join(names[k] for k in error.rows)
         still = not any(x > 1 for k in error.rows for x in jac[k])
@@ -135,6 +136,7 @@ class TaskSpace:
 
 
 def task_program(e: Equations, frame: str) -> Program:
+    check_equations(e)
     g, p = e.graph, e.points
     k = p.station(frame)
     axes = p.stations[k].axes

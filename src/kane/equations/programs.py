@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kane.equations.projection import Equations, bias, mass_matrix
+from kane.equations.projection import Equations, bias, check_equations, mass_matrix
 from kane.graph.arena import Ref
 from kane.graph.program import Input, Program, build_program
 from kane.kinematics.linear import solve_symmetric
@@ -39,12 +39,14 @@ def program_of(
 
 def residual_program(e: Equations) -> Program:
     """inverse dynamics: residual (n,) = F_r + F_r* at (q, u, udot)."""
+    check_equations(e)
     n = len(e.inertia)
     return program_of(e, "kane_residual", [("residual", (n,), e.residual)], rates=True)
 
 
 def matrices_program(e: Equations) -> Program:
     """mass_matrix (n, n), bias (n,), active (n,): M udot + bias = active."""
+    check_equations(e)
     n = len(e.inertia)
     flat = [x for row in mass_matrix(e) for x in row]
     return program_of(
@@ -54,6 +56,7 @@ def matrices_program(e: Equations) -> Program:
 
 def motion_program(e: Equations) -> Program:
     """qdot (nq,) and udot (n,) at (q, u), by L D Lᵀ: motion without constraints."""
+    check_equations(e)
     g, s = e.graph, e.points.symbols
     right = [[g.sub(a, b)] for a, b in zip(e.active, bias(e), strict=True)]
     udot = [row[0] for row in solve_symmetric(g, mass_matrix(e), right)]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from kane.equations.applied import Applied, Push
 from kane.equations.constraint_forces import constraint_pushes
 from kane.equations.elastic import beam_motion, beam_push
-from kane.equations.projection import Equations
+from kane.equations.projection import Equations, check_equations
 from kane.equations.rotors import find_spins, rotor_forces
 from kane.equations.steps import inertial_push
 from kane.kinematics import points as pt
@@ -42,6 +42,7 @@ def reaction(e: Equations, link: str, without: Sequence[str] = ()) -> Reaction:
     as loads; a condition on the joint's own coordinates is part of it as well.  Raises InputError for a formula in
     coordinates that couples joints beyond the cut with others: its forces have no place.
     """
+    check_equations(e)
     p = e.points
     beyond = links_beyond(e, link)
     frames = {frame.name: frame.link for frame in p.mechanism.frames}

@@ -13,7 +13,7 @@ from kane.equations.activity import activities
 from kane.equations.applied import Applied, Push
 from kane.equations.conditions import Embedded
 from kane.equations.held import Held, hold
-from kane.equations.projection import Equations, inertia_torque, project
+from kane.equations.projection import Equations, check_equations, inertia_torque, project
 from kane.equations.step_check import Comparison as Comparison
 from kane.equations.step_check import check_steps as check_steps
 from kane.equations.step_conditions import condition_rows, kane_step
@@ -48,6 +48,7 @@ def work_out(
     InputError for constraints that contradict each other.
     """
     chosen, e = (e, e.equations) if isinstance(e, Embedded) else (None, e)
+    check_equations(e)
     held = hold(e, chosen)
     p = e.points
     frames = _frames(p) if frames is None else tuple(frames)

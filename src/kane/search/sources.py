@@ -21,6 +21,7 @@ from kane.graph.evaluate import rebuild
 from kane.graph.program import NUMBER_OP, Program, needed
 from kane.kinematics.motion import derive_kinematics
 from kane.mechanism.formula import Formula, Scalar, name
+from kane.mechanism.given import Described, mechanism_of
 from kane.mechanism.model import Joint, Link, Mechanism, Parameter, Placement, Translate, Turn, amounts
 from kane.search.formulation import Formulation, formulated
 from kane.search.influence import behind
@@ -186,7 +187,7 @@ class SourcedGraph(Graph):
 
 
 def find_sources(
-    mechanism: Mechanism, task: str, program: Program, formulation: Formulation | None = None,
+    mechanism: Described, task: str, program: Program, formulation: Formulation | None = None,
     parameters: Parameters = "numeric", external: Sequence[str] = (), frame: str | None = None,
 ) -> Sources:  # fmt: skip
     """The sources of the numbers in a program of a task, searched or not.
@@ -194,6 +195,7 @@ def find_sources(
     formulation: the one that the program was searched in.  Numbers that later passes made of others are recognised as
     sums, products or quotients of two; what is still unknown counts as made of everything.
     """
+    mechanism = mechanism_of(mechanism)
     twin, invented = twin_of(mechanism)
     free = program.parameter_names
     known = {p.name: p.value for p in mechanism.parameters if p.value is not None and p.name not in free} | invented

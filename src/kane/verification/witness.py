@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from kane.kinematics.coordinates import Coordinates, find_coordinates
 from kane.mechanism.formula import Formula, Scalar
+from kane.mechanism.given import Described, mechanism_of
 from kane.mechanism.joints import joint_type
 from kane.mechanism.model import Joint, Mechanism, Placement
 from kane.verification.own_speeds import speed_map, speed_map_rate
@@ -60,7 +61,7 @@ class Testimony:
 
 
 def bear_witness(
-    mechanism: Mechanism, q: Sequence[float] | Array, u: Sequence[float] | Array, udot: Sequence[float] | Array,
+    mechanism: Described, q: Sequence[float] | Array, u: Sequence[float] | Array, udot: Sequence[float] | Array,
     parameters: Mapping[str, float] | None = None, time: float = 0.0,
 ) -> Testimony:
     """Forces, mass matrix, energies and motions of one state.
@@ -68,6 +69,7 @@ def bear_witness(
     parameters: values of named parameters, over those of the description.
     Raises UnsupportedError for what it does not know, such as generalized speeds defined by measures of motion.
     """  # fmt: skip
+    mechanism = mechanism_of(mechanism)
     c = find_coordinates(mechanism)
     state = make_state(mechanism, c, np.asarray(q, dtype=float), np.asarray(u, dtype=float), parameters or {}, time)
     frames = _frames(mechanism, state)

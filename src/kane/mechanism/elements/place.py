@@ -9,9 +9,9 @@ from kane.errors import InputError, UnsupportedError
 from kane.mechanism import formula as f
 from kane.mechanism.basis import FrameVector
 from kane.mechanism.formula import Formula, ScalarLike
+from kane.mechanism.given import Described, mechanism_of
 from kane.mechanism.joints import joint_type
 from kane.mechanism.loads import ForcePair, GeneralizedForce, Load, TorquePair
-from kane.mechanism.model import Mechanism
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,9 @@ class Place:
         return TorquePair(name, self.body, self.reaction, self.axis * value)
 
 
-def on_joint(mechanism: Mechanism, joint: str) -> Place:
+def on_joint(mechanism: Described, joint: str) -> Place:
     """The place of a one-degree-of-freedom joint of a robot whose speeds are rates of coordinates."""
+    mechanism = mechanism_of(mechanism)
     known = mechanism.joint(joint)
     kind = joint_type(known)
     names = kind.coordinates(known)
