@@ -43,8 +43,22 @@ def test_parameters_are_checked_at_once(make: Callable[..., Any]) -> None:
         make(robot, parameters="all")
     with pytest.raises(kane.UnknownNameError, match=r"'mass' is no parameter.*m1"):
         make(robot, parameters=["m1", "mass"])
+    with pytest.raises(kane.InputError, match="'m1' comes twice in the run-time parameters"):
+        make(robot, parameters=["m1", "l1", "m1"])
+    with pytest.raises(kane.InputError, match="set, which has no order"):
+        make(robot, parameters={"m1", "l1"})
+    with pytest.raises(kane.InputError, match="5 is no name, but one of the run-time parameters"):
+        make(robot, parameters=["m1", 5])
+
+
+def test_inertial_parameters_are_listed() -> None:
     with pytest.raises(kane.UnknownNameError, match=r"'link1.cx' is no inertial parameter of link 'link1'.*hx"):
-        make(kane.load("two_link"), parameters=["link1.cx"])
+        kane.derive(kane.load("two_link"), parameters=["link1.cx"])
+
+
+def test_an_external_frame_comes_once() -> None:
+    with pytest.raises(kane.InputError, match="'link2' comes twice in the external frames"):
+        kane.derive(kane.load("two_link"), external=["link2", "link2"])
 
 
 def test_one_task_and_one_frame_need_no_list() -> None:
@@ -75,9 +89,20 @@ CALLS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "too many": ("5 were given", lambda d: d.inverse_dynamics(*[[0, 0]] * 5)),
     "one": (r"takes 1 array \(q\); 0 were given", lambda d: d.mass_matrix()),
     "by name": ("by their place: q, qd, qdd", lambda d: d.inverse_dynamics(q=[0, 0])),
-    "swapped": ("name of a frame or link last", lambda d: d.jacobian("link2", [0, 0])),
-    "number for a frame": (r"link last, not 5.*'link2'", lambda d: d.forward_kinematics([0, 0], 5)),
+    "other keyword": ("out and threads, not where", lambda d: d.mass_matrix([0, 0], where=[0, 0])),
+    "text": ("q is not an array", lambda d: d.mass_matrix("q")),
+    "mapping": ("q is not an array", lambda d: d.mass_matrix({"q1": 0})),
+    "swapped": ("name of a frame or link behind q, not", lambda d: d.jacobian("link2", [0, 0])),
+    "number for a frame": (r"behind q, not 5.*\(q, 'link2'\)", lambda d: d.forward_kinematics([0, 0], 5)),
+    "frame too early": ("behind q, qd, not", lambda d: d.jacobian_rate([0, 0], "link2", [0, 0])),
     "no frame": ("wants the name of a frame", lambda d: d.jacobian_rate([0, 0], [0, 0])),
+    "nothing but a frame": ("q is not an array", lambda d: d.jacobian(frame="link2")),
+    "nothing": ("wants the name of a frame", lambda d: d.partial_velocities()),
+    "p where there is none": (r"1 array \(q\); 2 were given", lambda d: d.jacobian([0, 0], "link2", [1])),
+    "keyword p where there is none": ("out and threads, not p", lambda d: d.jacobian([0, 0], "link2", p=[1])),
+    "tasks": ("tasks are given as '5'", lambda d: d.equations.compile(5)),
+    "counts": ("no task '5'", lambda d: d.counts[5]),
+    "bound by name": ("out and threads, not p", lambda d: d.mass_matrix.prepare(np.zeros(2), p=[1])),
     "bound": ("2 were given", lambda d: d.inverse_dynamics.prepare(np.zeros(2), np.zeros(2))),
 }
 
@@ -98,12 +123,37 @@ def test_wrenches_left_out_are_asked_for(arrays: int, how: str) -> None:
     assert isinstance(told.value, TypeError)
 
 
-def test_a_bound_call_with_wrenches() -> None:
+@pytest.mark.parametrize("w", ["w", [[None] * 6], np.zeros(6), np.zeros((1, 6)) + 1j, {}])
+def test_wrenches_are_arrays_of_numbers(w: Any) -> None:
     f = kane.derive(kane.load("two_link"), external="link2").compile().inverse_dynamics
-    q, qd, qdd, w = np.array([0.3, 0.2]), np.ones(2), np.zeros(2), np.zeros((1, 6))
+    with pytest.raises(kane.ShapeError, match=r"^w "):
+        f(*np.zeros((3, 2)), w)
+
+
+def test_parameters_by_name_have_all_arrays_before_them() -> None:
+    f = kane.derive(kane.load("two_link"), parameters=["m1", "m2"]).compile().inverse_dynamics
+    q, p = np.array([0.3, 0.2]), np.array([1.0, 3.0])
+    assert np.array_equal(f(q, q, q, p=p), f(q, q, q, p))
+    assert np.array_equal(f(q, q, q, p=None), f(q, q, q))
+    assert np.array_equal(f.prepare(q, q, q, p=p)(), f(q, q, q, p))
+    for arrays, given in (([q, q], 3), ([q, q, q, p], 5)):
+        for call in (f, f.prepare):
+            with pytest.raises(kane.ArgumentsError, match=rf"\(q, qd, qdd, p\); {given} were given"):
+                call(*arrays, p=p)
+    with pytest.raises(kane.ArgumentsError, match="p may be left out"):
+        f(q, q)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_bound_call_with_wrenches(dtype: Any) -> None:
+    f = kane.derive(kane.load("two_link"), external="link2").compile(dtype=dtype).inverse_dynamics
+    q, qd, qdd, w = (np.full(shape, 0.3, dtype) for shape in (2, 2, 2, (1, 6)))
     step = f.prepare(q, qd, qdd, w)
+    for copied in (w.tolist(), np.asfortranarray(np.zeros((2, 6), dtype))[:1]):
+        with pytest.raises(kane.ShapeError, match="w cannot be bound"):
+            f.prepare(q, qd, qdd, copied)
     for _ in range(3):
-        w += np.arange(6.0)
+        w += np.arange(6)
         q += 0.1
         assert np.array_equal(step(), f(q, qd, qdd, w))
 

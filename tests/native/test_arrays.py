@@ -160,7 +160,7 @@ class TestArrays:
             f([None, 1.0], z, z)
         with pytest.raises(TypeError, match=r"takes 4 arrays \(q, qd, qdd, p\); 2 were given"):
             f(z, z)
-        with pytest.raises(TypeError, match="takes the keywords out and threads, not where"):
+        with pytest.raises(TypeError, match="takes the keywords out and threads and p, not where"):
             f(z, z, z, where=True)
         with pytest.raises(ShapeError, match="q is not an array of real numbers"):
             f([10**400, 0], z, z)

@@ -40,7 +40,8 @@ class Dynamics:
     """Compiled functions of a robot.
 
     Arrays are (n,) or (..., n), joints in file order, SI units; `out=` takes the result; run-time parameters p follow
-    the arguments shown where there are any, then external wrenches w (..., k, 6) where frames were named.
+    the arguments shown where there are any (or `p=`; without them the description's values hold), then external
+    wrenches w (..., k, 6) where frames were named.
 
     `counts`: operations of each task.  `running`: where forms were measured (Equations.compile, quickest_for), the one
     that runs by task, with its operations beside those counted.
@@ -116,31 +117,32 @@ class Dynamics:
         self.running[f"{task}:{frame}" if frame else task] = found
         return found.program
 
-    def forward_kinematics(self, q: Any, frame: str | None = None, **options: Any) -> Any:
+    def forward_kinematics(self, q: Any = None, frame: str | None = None, *p: Any, **named: Any) -> Any:
         """Pose (..., 4, 4) of a frame or link in N: N coordinates of a point from its frame coordinates."""
-        return self._of_frame("forward_kinematics", frame)(q, **options)
+        return self._of_frame("forward_kinematics", frame)(q, *p, **named)
 
-    def jacobian(self, q: Any, frame: str | None = None, **options: Any) -> Any:
+    def jacobian(self, q: Any = None, frame: str | None = None, *p: Any, **named: Any) -> Any:
         """J (..., 6, nv) of a frame: angular rows first, axes of N, at the frame's origin."""
-        return self._of_frame("jacobian", frame)(q, **options)
+        return self._of_frame("jacobian", frame)(q, *p, **named)
 
-    def jacobian_rate(self, q: Any, qd: Any, frame: str | None = None, **options: Any) -> Any:
+    def jacobian_rate(self, q: Any = None, qd: Any = None, frame: str | None = None, *p: Any, **named: Any) -> Any:
         """dJ/dt (..., 6, nv)."""
-        return self._of_frame("jacobian_rate", frame)(q, qd, **options)
+        return self._of_frame("jacobian_rate", frame)(q, qd, *p, **named)
 
-    def partial_velocities(self, q: Any, frame: str | None = None, **options: Any) -> Any:
+    def partial_velocities(self, q: Any = None, frame: str | None = None, *p: Any, **named: Any) -> Any:
         """v_r (..., nv, 3): partial velocities of a frame's origin, axes of N."""
-        return self._of_frame("partial_velocities", frame)(q, **options)
+        return self._of_frame("partial_velocities", frame)(q, *p, **named)
 
-    def partial_angular_velocities(self, q: Any, frame: str | None = None, **options: Any) -> Any:
+    def partial_angular_velocities(self, q: Any = None, frame: str | None = None, *p: Any, **named: Any) -> Any:
         """w_r (..., nv, 3): partial angular velocities of a frame, axes of N."""
-        return self._of_frame("partial_angular_velocities", frame)(q, **options)
+        return self._of_frame("partial_angular_velocities", frame)(q, *p, **named)
 
     def _of_frame(self, task: str, frame: str | None) -> Callable[..., Any]:
         if frame is not None and not isinstance(frame, str):
+            states = "q, qd" if task == "jacobian_rate" else "q"
             raise ArgumentsError(
-                f"{task} wants the name of a frame or link last, not {shown(frame)}.", name="frame", value=shown(frame),
-                remedy=f"For example {task}(..., {self.equations.frames[-1]!r}).",
+                f"{task} wants the name of a frame or link behind {states}, not {shown(frame)}.", name="frame",
+                value=shown(frame), remedy=f"For example {task}({states}, {self.equations.frames[-1]!r}).",
             )  # fmt: skip
         key = (task, frame)
         if key not in self._frames:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import numbers
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,14 +33,10 @@ class General:
 
     code: Code
 
-    def __call__(self, *arrays: Any, out: Any = None, threads: int = 1, **others: Any) -> Any:
+    def __call__(self, *arrays: Any, out: Any = None, threads: int = 1, **named: Any) -> Any:
         code = self.code
-        if others:
-            named, program = ", ".join(sorted(others)), code.program
-            raise ArgumentsError(
-                f"{program.name} takes the keywords out and threads, not {named}.", name=sorted(others)[0],
-                remedy=f"Give arrays by their place: {', '.join(i.name for i in program.inputs)}.",
-            )  # fmt: skip
+        if named:
+            arrays = in_place(code, arrays, named)
         if not isinstance(threads, numbers.Integral) or threads < 1:
             raise NumberError(
                 f"{code.program.name}: threads is {threads!r}.",
@@ -107,23 +103,42 @@ def _expected(item: Input) -> str:
 
 def _inputs(code: Code, arrays: Sequence[Any]) -> list[Array]:
     program = code.program
-    p = parameter(program)
-    need = len(program.inputs)
-    least = need - (p is not None and code.defaults is not None)
-    if not least <= len(arrays) <= need:
-        raise wrong_number(program, len(arrays))
+    check_number(code, len(arrays))
     return [checked(program.name, i, a, code.array_dtype) for i, a in zip(program.inputs, arrays, strict=False)]
 
 
-def wrong_number(program: Program, given: int) -> ArgumentsError:
-    """The error of a call with another number of arrays."""
+def check_number(code: Code, given: int) -> None:
+    """ArgumentsError for a call with another number of arrays; default parameters may be left out."""
+    need, optional = len(code.program.inputs), parameter(code.program) is not None and code.defaults is not None
+    if not need - optional <= given <= need:
+        raise _wrong_number(code.program, given, optional)
+
+
+def in_place(code: Code, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The arrays with the parameters that are given by name behind.  ArgumentsError for other keywords."""
+    program, p = code.program, parameter(code.program)
+    own = [] if p is None else [program.inputs[p].name]
+    if list(named) != own:
+        words, wrong = " and ".join(["out", "threads", *own]), [name for name in named if name not in own]
+        raise ArgumentsError(
+            f"{program.name} takes the keywords {words}, not {', '.join(wrong)}.", name=wrong[0],
+            remedy=f"Give arrays by their place: {', '.join(i.name for i in program.inputs)}.",
+        )  # fmt: skip
+    if len(arrays) != p:
+        raise _wrong_number(program, len(arrays) + 1, False)
+    (given,) = named.values()
+    return arrays if given is None else (*arrays, given)
+
+
+def _wrong_number(program: Program, given: int, optional: bool) -> ArgumentsError:
     items = program.inputs
     names, many = ", ".join(i.name for i in items), "array" if len(items) == 1 else "arrays"
     verb = "was" if given == 1 else "were"
     sizes = ", ".join(f"{i.name} (..., {i.size})" for i in items)
+    left_out = f"; {items[-1].name} may be left out" if optional else ""
     return ArgumentsError(
         f"{program.name} takes {len(items)} {many} ({names}); {given} {verb} given.", name=program.name, value=given,
-        remedy=f"Pass {sizes}, in this order.",
+        remedy=f"Pass {sizes}, in this order{left_out}.",
     )  # fmt: skip
 
 

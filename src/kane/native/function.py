@@ -12,7 +12,7 @@ from kane.errors import ShapeError, UnsupportedError
 from kane.graph.program import Program
 from kane.native.assembly import parameter
 from kane.native.build import Choices, Code, make_code, prepared
-from kane.native.call import General, batch_shape, checked, wrong_number
+from kane.native.call import General, batch_shape, check_number, checked, in_place
 from kane.native.host import Dtype, this_host
 from kane.native.interpreter import NO_ARGUMENTS, builtin, directly_called, fill, has_fast_calls, method, set_entry
 
@@ -29,9 +29,13 @@ class NativeFunction:
     general: General
     code: Code
 
-    def __call__(self, *arrays: Any, out: Any = None, threads: int = 1) -> Any:
-        """The outputs at these arrays; where the interpreter allows, calls go to machine code and not through here."""
-        return self.general(*arrays, out=out, threads=threads)
+    def __call__(self, *arrays: Any, out: Any = None, threads: int = 1, **named: Any) -> Any:
+        """The outputs at these arrays; where the interpreter allows, calls go to machine code and not through here.
+
+        named: p, the parameters, which may be given by name.  Raises ArgumentsError for other keywords and another
+        number of arrays, ShapeError for arrays of another shape or type.
+        """
+        return self.general(*arrays, out=out, threads=threads, **named)
 
     @property
     def name(self) -> str:
@@ -43,7 +47,7 @@ class NativeFunction:
         outputs = ", ".join(f"{o.name} {('...', *o.shape)}".replace("'", "") for o in self.program.outputs)
         return f"<NativeFunction {self.name}: {inputs} -> {outputs}, {self.dtype}>"
 
-    def prepare(self, *arrays: Array, out: Array | tuple[Array, ...] | None = None) -> Callable[[], Any]:
+    def prepare(self, *given: Array, out: Array | tuple[Array, ...] | None = None, **named: Any) -> Callable[[], Any]:
         """A function without arguments that computes from these very arrays into `out` (made when None) and returns it.
 
         A scalar output is an array of shape () here.
@@ -51,9 +55,8 @@ class NativeFunction:
         Raises ShapeError when they are not, ArgumentsError for another number of them.
         """
         code, program = self.code, self.program
-        need = len(program.inputs)
-        if len(arrays) not in (need, need - (parameter(program) is not None and code.defaults is not None)):
-            raise wrong_number(program, len(arrays))
+        arrays = in_place(code, given, named) if named else given
+        check_number(code, len(arrays))
         for item, array in zip(program.inputs, arrays, strict=False):
             same = isinstance(array, np.ndarray) and array.dtype == code.array_dtype and array.flags.c_contiguous
             if not same or checked(program.name, item, array, code.array_dtype) is not array:
@@ -76,9 +79,9 @@ class NativeFunction:
         answer = outs[0] if len(outs) == 1 else outs
         if not (single and fit and apart and has_fast_calls()):
             return lambda: general(*arrays, out=answer)
-        states = arrays[: need - (parameter(program) is not None)]
-        given = [arrays[-1].ctypes.data if len(arrays) > len(states) else 0]
-        table = np.array([*(a.ctypes.data for a in [*states, *outs]), *given], dtype=np.int64).tobytes()
+        states = arrays[: len(program.inputs) - (parameter(program) is not None)]
+        p = arrays[-1].ctypes.data if len(arrays) > len(states) else 0
+        table = np.array([*(a.ctypes.data for a in [*states, *outs]), p], dtype=np.int64).tobytes()
         definition = method(program.name, code.single.address("bound"), NO_ARGUMENTS)
         return builtin(definition, (table, answer, arrays, code, definition))
 
