@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from kane.equations.system import System
 from kane.graph.arena import Ref
 from kane.graph.derivative import forward
-from kane.kinematics.linear import solve
+from kane.kinematics.linear import solve_regular
 
 Columns = dict[int, dict[int, Ref]]
 
@@ -69,7 +69,7 @@ def _of_defined_speeds(system: System) -> Columns:
             for l, value in entries.items():
                 column[l] = g.add(column[l], g.mul(value, S[j][m]))
         right.append(column)
-    solved = solve(g, _transposed(S), _transposed(right))
+    solved = solve_regular(g, _transposed(S), _transposed(right))
     result = {j: {l: solved[l][j] for l in range(n) if solved[l][j] > 1} for j in range(n)}
     return {j: column for j, column in result.items() if column}
 

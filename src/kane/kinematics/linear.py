@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from kane.errors import InputError
 from kane.graph.arena import STATE, Graph, Ref
@@ -226,6 +226,94 @@ def solve(g: Graph, a: Sequence[Sequence[Ref]], b: Sequence[Sequence[Ref]]) -> R
     for i, j in pivots:
         result[j] = rows[i][n:]
     return result
+
+
+MOST = 6  # rows of a block that is solved by cofactors
+
+
+def solve_regular(g: Graph, a: Sequence[Sequence[Ref]], b: Sequence[Sequence[Ref]]) -> Rows:
+    """As solve, with no division but by numbers and by the determinants of the blocks that numbers leave.
+
+    Where A is regular these are not zero, while a pivot may be: the rates of Euler angles by body-fixed components of
+    the angular velocity have the pivot sin(q3), but the determinant cos(q2).  Blocks of more than MOST rows are solved
+    by pivots all the same.
+    """
+    n = len(a)
+    rows = [[*x, *y] for x, y in zip(a, b, strict=True)]
+    free_rows, free_columns = dict.fromkeys(range(n)), dict.fromkeys(range(n))
+    taken: list[tuple[int, int]] = []
+    while (at := _number_in(g, rows, free_rows, free_columns)) is not None:
+        i, j = at
+        del free_rows[i], free_columns[j]
+        taken.append(at)
+        inverse = g.div(g.one, rows[i][j])
+        rows[i] = [g.mul(inverse, x) for x in rows[i]]
+        for k in range(n):
+            if k != i and rows[k][j] > 1:
+                factor = rows[k][j]
+                rows[k] = [g.sub(x, g.mul(factor, y)) if y > 1 else x for x, y in zip(rows[k], rows[i], strict=True)]
+    blocks = _blocks(rows, list(free_rows), list(free_columns))
+    minors = [_Minors(g, rows) for _ in blocks]
+    if any(len(r) != len(c) or len(r) > MOST for r, c in blocks) or any(
+        not m(tuple(r), tuple(c)) > 1 for m, (r, c) in zip(minors, blocks, strict=True)
+    ):
+        return solve(g, a, b)
+    result: Rows = [[] for _ in range(n)]
+    for minor, (r, c) in zip(minors, blocks, strict=True):
+        whole = minor(tuple(r), tuple(c))
+        for y, j in enumerate(c):
+            others = tuple(k for k in c if k != j)
+            cofactors = [minor(tuple(k for k in r if k != i), others) ^ ((x + y) & 1) for x, i in enumerate(r)]
+            cofactors = [x if x > 1 else 0 for x in cofactors]
+            result[j] = [g.div(g.dot(cofactors, (rows[i][k] for i in r)), whole) for k in range(n, len(rows[0]))]
+    for i, j in taken:
+        right = rows[i][n:]
+        for k in free_columns:
+            if rows[i][k] > 1:
+                right = [g.sub(x, g.mul(rows[i][k], y)) for x, y in zip(right, result[k], strict=True)]
+        result[j] = right
+    return result
+
+
+def _number_in(
+    g: Graph, rows: Rows, free_rows: Mapping[int, None], columns: Mapping[int, None]
+) -> tuple[int, int] | None:
+    """The place of an element that is a number other than zero, in rows with few others first."""
+    found = [(i, j) for i in free_rows for j in columns if rows[i][j] > 1 and g.value_of(rows[i][j]) is not None]
+    return min(found, key=lambda at: (sum(rows[at[0]][k] > 1 for k in columns), at), default=None)
+
+
+def _blocks(rows: Rows, left: list[int], columns: list[int]) -> list[tuple[list[int], list[int]]]:
+    """Rows and columns that nothing else is coupled with."""
+    found = []
+    while left:
+        own, shared = [left[0]], set()
+        for i in own:
+            shared |= {k for k in columns if rows[i][k] > 1}
+            own += [k for k in left if k not in own and any(rows[k][c] > 1 for c in shared)]
+        left = [i for i in left if i not in own]
+        found.append((sorted(own), sorted(shared)))
+    return found
+
+
+class _Minors:
+    """Determinants of square parts of rows, by expansion along the first row, each once."""
+
+    def __init__(self, g: Graph, rows: Rows) -> None:
+        self.g, self.rows = g, rows
+        self.known: dict[tuple[tuple[int, ...], tuple[int, ...]], Ref] = {((), ()): g.one}
+
+    def __call__(self, r: tuple[int, ...], c: tuple[int, ...]) -> Ref:
+        if len(r) != len(c):
+            return 0
+        if (r, c) not in self.known:
+            g, total = self.g, self.g.zero
+            for k, j in enumerate(c):
+                if self.rows[r[0]][j] > 1:
+                    part = g.mul(self.rows[r[0]][j], self(r[1:], c[:k] + c[k + 1 :]))
+                    total = g.sub(total, part) if k & 1 else g.add(total, part)
+            self.known[r, c] = total
+        return self.known[r, c]
 
 
 def solve_symmetric(g: Graph, a: Sequence[Sequence[Ref]], b: Sequence[Sequence[Ref]]) -> Rows:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from kane.errors import InputError
 from kane.graph.arena import Graph, Ref
 from kane.kinematics.coordinates import Coordinates, Symbols, make_symbols, symbol_name, with_specified
-from kane.kinematics.linear import NotLinearError, SingularError, affine, solve
+from kane.kinematics.linear import NotLinearError, SingularError, affine, solve_regular
 from kane.kinematics.motion import substitute
 from kane.kinematics.plain_speeds import rate_places
 from kane.mechanism.formula import Scalar
@@ -54,7 +54,7 @@ def define_speeds(graph: Graph, mechanism: Mechanism, coordinates: Coordinates, 
     u = tuple(graph.symbol(n) for n in names)
     udot = tuple(graph.symbol(f"{n}'") for n in names)
     try:
-        v = [row[0] for row in solve(graph, y, [[graph.sub(a, b)] for a, b in zip(u, rest, strict=True)])]
+        v = [row[0] for row in solve_regular(graph, y, [[graph.sub(a, b)] for a, b in zip(u, rest, strict=True)])]
     except SingularError as error:
         bad = ", ".join(names[k] for k in error.rows)
         raise InputError(
