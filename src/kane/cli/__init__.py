@@ -15,6 +15,7 @@ from cyclopts import CycloptsError, UnusedCliTokensError
 
 from kane.cli import analysis, identification, models, uses
 from kane.cli.common import app, err_console, print_json
+from kane.cli.wording import in_words_of
 from kane.errors import InputError, KaneError
 
 __all__ = ["analysis", "identification", "main", "models", "uses"]
@@ -58,11 +59,12 @@ def _unused(tokens: list[str]) -> KaneError:
 
 
 def _refuse(error: KaneError, arguments: list[str]) -> None:
-    """One message, one JSON object with --json, and status 2."""
+    """One message in the words of the command, one JSON object with --json, and status 2."""
+    error = in_words_of(error, next((word for word in arguments if not word.startswith("-")), ""))
     if "--json" in arguments:
         print_json({"error": error.as_dict()})
     else:
-        err_console.print(f"kane: {error}", highlight=False, markup=False, soft_wrap=True)
+        err_console.print(f"kane: {error.describe()}", highlight=False, markup=False, soft_wrap=True)
     sys.exit(2)
 
 

@@ -82,7 +82,8 @@ def _convention(table: Table, asked: Convention | None) -> Convention:
         line=table.header_line,
         name="convention",
         value=", ".join(sorted(stated)) or None,
-        remedy='Add the comment "# standard DH" or "# modified DH", convention = "modified" in TOML, or pass it.',
+        remedy='Add the comment "# standard DH" or "# modified DH" (in TOML convention = "modified"), or pass '
+        'convention="standard" or convention="modified".',
     )
 
 

@@ -84,7 +84,7 @@ def foreign(root: Element, file: str | None, strict: bool) -> tuple[list[Note], 
             line=first.line,
             name=first.name,
             element=first.name,
-            remedy="Correct it, or read the file without strict.",
+            remedy="Correct it, or read the file without strict=True.",
         )
     lines = [
         Note("ignored", f"vendor element <{tag}>{_times(len(found))}", tag, found[0].line)
