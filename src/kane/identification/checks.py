@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from kane.errors import InputError
-from kane.identification.finding import DEGREE, RPM, Finding, column_of_speed
+from kane.identification.finding import DEGREE, MILLIMETRE, RPM, Finding, column_of_speed
 from kane.identification.guesses import missing_friction, other_readings
+from kane.identification.signals import TIMES, seconds
 from kane.identification.torque_model import TorqueModel
 from kane.mechanism.joints import joint_type
 from kane.mechanism.model import Limits
@@ -17,11 +18,11 @@ from kane.mechanism.model import Limits
 Array = np.ndarray[Any, np.dtype[Any]]
 UNITS = {
     True: (("degrees", DEGREE), ("revolutions per minute", RPM), ("revolutions", 1.0 / (2.0 * np.pi))),
-    False: (("millimetres", 1e3),),
+    False: (("millimetres", MILLIMETRE),),
 }
-TIMES = (("milliseconds", 1e3), ("microseconds", 1e6), ("nanoseconds", 1e9))
 CLOSE = 0.05  # how near, relative, the ratio of two measures of one thing has to be to that of two units
 STILL, CREEP = 1e-4, 0.05  # rad or m, and rad/s or m/s: less movement, less usual speed is none
+LONG = 20.0  # times the limit of a slide: in metres it is a mistake, in millimetres none
 FEW = 20  # samples: with fewer, rates are not compared
 SPANS = 100  # of a log, over which positions are compared with speeds
 RUN, OFTEN = 3, 6  # samples at one extreme torque, in a row or in all, are saturation,
@@ -64,8 +65,12 @@ def refuse(findings: Sequence[Finding], accept: Sequence[str] = ()) -> None:
             raise InputError(
                 finding.text, code=f"Log{finding.kind.capitalize()}Error", name=finding.joint or None,
                 value=finding.sample,
-                remedy=None if finding.kind in ("nan", "time") else f"If it is right, pass accept=[{finding.kind!r}].",
+                remedy=None if finding.kind in ("nan", "time") else _way(finding),
             )  # fmt: skip
+
+
+def _way(finding: Finding) -> str:
+    return f"{finding.way} If it is right as it is, pass accept=[{finding.kind!r}].".strip()
 
 
 def _not_finite(model: TorqueModel, arrays: dict[str, Array]) -> Iterator[Finding]:
@@ -129,11 +134,12 @@ def _rates(model: TorqueModel, arrays: dict[str, Array], t: Array | None) -> Ite
             if agree < max(2, 0.5 * len(usable)):
                 continue
             slope = slope / pace
-        late = [unit for unit, size in TIMES if own and all(abs(slope[j, j] * size - 1.0) < CLOSE for j in own)]
+        late = [unit for unit, _, size in TIMES if own and all(abs(slope[j, j] * size - 1.0) < CLOSE for j in own)]
         if t is not None and late:
             yield Finding(
                 "units", f"{symbols[0]} of joint {model.joints[own[0]]!r} and all others change too little for "
                 f"{symbols[1]}: is t in {late[0]}? It is {t[1]:.6g} at sample 1.", model.joints[own[0]], 1,
+                seconds(late[0]),
             )  # fmt: skip
             return
         for j in usable if symbols[0] == "q" else range(n):
@@ -187,43 +193,40 @@ def limits_of(model: TorqueModel) -> list[Limits]:
 
 
 def _limits(model: TorqueModel, arrays: dict[str, Array]) -> Iterator[Finding]:
-    """Positions and speeds far beyond the joint's limits that come within them as degrees or revolutions per minute."""
-    where = column_of_speed(model)
-    for j, (limits, place) in enumerate(zip(limits_of(model), where, strict=True)):
-        name = model.joints[j]
-        if place is not None and limits.lower is not None and limits.upper is not None and model.angles[place]:
-            values = arrays["q"][:, place]
+    """Positions and speeds far beyond the joint's limits, and the unit in which they come within them."""
+    for j, (limits, place) in enumerate(zip(limits_of(model), column_of_speed(model), strict=True)):
+        turns = place is None or model.angles[place] is not False
+        if place is not None and limits.lower is not None and limits.upper is not None:
             reach = max(abs(limits.lower), abs(limits.upper), 1e-9)
-            worst = int(np.argmax(np.abs(values)))
-            if abs(values[worst]) > 3.0 * reach and abs(values[worst]) / DEGREE < 1.2 * reach:
-                yield Finding(
-                    "units", f"q of joint {name!r} is {values[worst]:.4g} at sample {worst}, its limits are "
-                    f"{limits.lower:.4g} to {limits.upper:.4g} rad: is it in degrees?", name, worst,
-                )  # fmt: skip
-            elif abs(values[worst]) > 1.2 * reach:
-                yield Finding(
-                    "range",
-                    f"q of joint {name!r} is {values[worst]:.4g} at sample {worst}, beyond its limits.",
-                    name,
-                    worst,
-                )
+            told = f"{limits.lower:.4g} to {limits.upper:.4g} {'rad' if turns else 'm'}"
+            yield from _position(model, j, arrays["q"][:, place], reach, told)
         if limits.velocity:
-            speeds = arrays["qd"][:, j]
-            worst = int(np.argmax(np.abs(speeds)))
-            size = abs(speeds[worst]) / limits.velocity
-            if size > 4.0:
-                unit = "degrees per second" if size > 1.2 * RPM else "revolutions per minute"
-                yield Finding(
-                    "units", f"qd of joint {name!r} is {speeds[worst]:.4g} at sample {worst}, its limit is "
-                    f"{limits.velocity:.4g}: is it in {unit}?", name, worst,
-                )  # fmt: skip
-            elif size > 1.2:
-                yield Finding(
-                    "range",
-                    f"qd of joint {name!r} is {speeds[worst]:.4g} at sample {worst}, beyond its limit.",
-                    name,
-                    worst,
-                )
+            yield from _speed(model, j, arrays["qd"][:, j], limits.velocity, turns)
+
+
+def _position(model: TorqueModel, j: int, values: Array, reach: float, limits: str) -> Iterator[Finding]:
+    name, worst = model.joints[j], int(np.argmax(np.abs(values)))
+    size, turns = abs(float(values[worst])) / reach, limits.endswith("rad")
+    what = f"q of joint {name!r} is {values[worst]:.4g} at sample {worst}"
+    if turns and 3.0 < size < 1.2 * DEGREE:
+        yield Finding("units", f"{what}, its limits are {limits}: is it in degrees?", name, worst)
+    elif not turns and LONG < size < 3.0 * MILLIMETRE:
+        yield Finding("units", f"{what}, its limits are {limits}: is it in millimetres?", name, worst)
+    elif turns and size > 1.2:
+        yield Finding("range", f"{what}, beyond its limits.", name, worst)
+
+
+def _speed(model: TorqueModel, j: int, values: Array, limit: float, turns: bool) -> Iterator[Finding]:
+    name, worst = model.joints[j], int(np.argmax(np.abs(values)))
+    size = abs(float(values[worst])) / limit
+    what = f"qd of joint {name!r} is {values[worst]:.4g} at sample {worst}"
+    if turns and size > 4.0:
+        unit = "degrees per second" if size > 1.2 * RPM else "revolutions per minute"
+        yield Finding("units", f"{what}, its limit is {limit:.4g} rad/s: is it in {unit}?", name, worst)
+    elif not turns and size > LONG:
+        yield Finding("units", f"{what}, its limit is {limit:.4g} m/s: is it in millimetres per second?", name, worst)
+    elif size > 1.2:
+        yield Finding("range", f"{what}, beyond its limit.", name, worst)
 
 
 # told, not refused

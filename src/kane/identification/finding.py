@@ -10,16 +10,20 @@ from kane.identification.torque_model import TorqueModel
 
 DEGREE = 180.0 / np.pi
 RPM = 60.0 / (2.0 * np.pi)
+MILLIMETRE = 1e3
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """kind: "nan", "time", "units", "swapped": refused; "saturated", "still", "range", "friction", "noise": told."""
+    """kind: "nan", "time", "units", "swapped": refused; "saturated", "still", "range", "friction", "noise", "sign",
+    "scale": told.  way: what to do about a refused one.
+    """
 
     kind: str
     text: str
     joint: str = ""
     sample: int | None = None
+    way: str = ""
 
     @property
     def refused(self) -> bool:

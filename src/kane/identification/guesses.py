@@ -13,14 +13,17 @@ from typing import Any
 
 import numpy as np
 
+from kane.identification import torques
 from kane.identification.factors import RANK, triangle
-from kane.identification.finding import DEGREE, RPM, Finding, column_of_speed
+from kane.identification.finding import DEGREE, MILLIMETRE, RPM, Finding, column_of_speed
+from kane.identification.signals import TIMES, seconds
 from kane.identification.torque_model import TorqueModel
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Samples = tuple[Array, Array, Array, Array]
 POOR = 0.05  # of the torque's own size: a residual above it calls for other readings
 BETTER = 0.7  # how much less the logarithms of the residuals have to be in another reading
+SAME = 0.1  # by how much they may be more in a reading that is as good
 LEAST = 1e-3  # of the torque's own size: what is left below it is no better than this
 SLIGHT = 0.02  # of the torque's own size: a residual below it is not looked at for friction
 ALIKE = 0.5  # correlation of a residual with the speed or its sign that speaks of friction
@@ -38,26 +41,43 @@ class _Reading:
     joint: int
     sample: int
     log: Samples
+    way: str = ""
 
 
 def other_readings(
     model: TorqueModel, q: Array, qd: Array, qdd: Array, tau: Array, rates: bool = False
-) -> Iterator[Finding]:
-    """The reading with which a log fits much better than as it is; rates: q, qd, qdd are known to agree."""
+) -> tuple[Finding, ...]:
+    """The reading with which a log fits much better than as it is; rates: q, qd, qdd are known to agree.
+
+    Torques of the wrong sign or size are a reading too, which is told and not refused.
+    """
     pick = picked(model, len(q))
     if not len(pick):
-        return
+        return ()
     log = q[pick], qd[pick], qdd[pick], tau[pick]
     plain = misfit(model, *log)
+    told, right = _torques(model, log, plain)
     if plain.max() < POOR:
-        return
-    best, found = _size(plain) - BETTER, None
-    for reading in (*_units(model, log, pick, rates), *_orders(model, log, rates)):
+        return told
+    best, found = min(_size(plain) - BETTER, right), None
+    for reading in (*_units(model, log, pick, rates), *_orders(model, log, rates), *_mirrored(model, log)):
         size = _size(misfit(model, *reading.log))
         if size < best - 1e-3:
             best, found = size, reading
     if found is not None:
-        yield Finding(found.kind, found.text, model.joints[found.joint], found.sample)
+        return (Finding(found.kind, found.text, model.joints[found.joint], found.sample, found.way),)
+    return told
+
+
+def _torques(model: TorqueModel, log: Samples, plain: Array) -> tuple[tuple[Finding, ...], float]:
+    """What is told of torques of the wrong sign or size, and the size of the misfit when they are right (or inf)."""
+    joints = torques.evidence(model, *log)
+    best, told = _size(plain) + SAME, None
+    for factors in torques.factors_of(joints):
+        size = _size(misfit(model, *log[:3], log[3] * factors))
+        if size < best - 1e-3:
+            best, told = size, factors
+    return ((), np.inf) if told is None else (torques.findings(model, joints, told), best)
 
 
 def picked(model: TorqueModel, n: int) -> Array:
@@ -72,30 +92,41 @@ def _size(misfits: Array) -> float:
 
 
 def _units(model: TorqueModel, log: Samples, pick: Array, rates: bool) -> Iterator[_Reading]:
-    """Degrees or revolutions per minute in some arrays, of all turning joints or of one."""
-    turning = [j for j, place in enumerate(column_of_speed(model)) if place is not None and model.angles[place]]
-    at = [model.coordinates.index(model.speeds[j]) for j in turning]
-    groups = [(turning, at), *(([j], [i]) for j, i in zip(turning, at, strict=True) if len(turning) > 1)]
-    kinds = [("motion", (DEGREE,) * 3)]
-    if not rates:
-        kinds += [("q", (DEGREE, 1, 1)), ("qd", (1, DEGREE, 1)), ("qd", (1, RPM, 1)), ("qdd", (1, 1, DEGREE))]
-    for joints, columns in groups if model.nv <= MANY else groups[:1]:
-        if not joints:
-            continue
-        for what, scales in kinds:
-            source = {"qd": log[1][:, joints], "qdd": log[2][:, joints]}.get(what, log[0][:, columns])
-            sample, k = (int(i) for i in np.unravel_index(np.argmax(np.abs(source)), source.shape))
-            if what in ("q", "motion") and abs(source[sample, k]) < np.pi:
-                continue
-            trial = [a.copy() for a in log]
-            for a, c, scale in zip(trial, (columns, joints, joints), scales, strict=False):
-                a[:, c] /= scale
-            unit = "revolutions per minute" if RPM in scales else "degrees"
-            text = (
-                f"The log fits when the {what} is taken in {unit}: {'q' if what == 'motion' else what} of joint "
-                f"{model.joints[joints[k]]!r} is {source[sample, k]:.4g} at sample {pick[sample]}."
-            )
-            yield _Reading("units", text, joints[k], int(pick[sample]), (trial[0], trial[1], trial[2], trial[3]))
+    """Degrees, revolutions per minute or millimetres in some arrays, of all such joints or of one; times too small."""
+    places = column_of_speed(model)
+    for angles, size, unit, least in ((True, DEGREE, "degrees", np.pi), (False, MILLIMETRE, "millimetres", 1.0)):
+        of_kind = [j for j, place in enumerate(places) if place is not None and model.angles[place] is angles]
+        kinds = [("motion", (size,) * 3, unit)]
+        if not rates:
+            kinds += [("q", (size, 1, 1), unit), ("qd", (1, size, 1), unit), ("qdd", (1, 1, size), unit)]
+            kinds += [("qd", (1, RPM, 1), "revolutions per minute")] if angles else []
+        groups = [of_kind, *([j] for j in of_kind if len(of_kind) > 1)]
+        for joints in groups if model.nv <= MANY else groups[:1]:
+            for what, scales, name in kinds if joints else ():
+                yield from _scaled(model, log, pick, joints, (what, scales, name, least))
+    for unit, _, size in TIMES if rates else ():
+        text = f"The log fits when t is taken in {unit}."
+        yield _Reading("units", text, 0, 1, (log[0], log[1] * size, log[2] * size**2, log[3]), seconds(unit))
+
+
+def _scaled(
+    model: TorqueModel, log: Samples, pick: Array, joints: list[int], kind: tuple[str, tuple[float, ...], str, float]
+) -> Iterator[_Reading]:
+    """Some arrays of some joints in another unit, unless positions are below `least`, which is no wonder then."""
+    what, scales, unit, least = kind
+    columns = [model.coordinates.index(model.speeds[j]) for j in joints]
+    source = {"qd": log[1][:, joints], "qdd": log[2][:, joints]}.get(what, log[0][:, columns])
+    sample, k = (int(i) for i in np.unravel_index(np.argmax(np.abs(source)), source.shape))
+    if what in ("q", "motion") and abs(source[sample, k]) < least:
+        return
+    trial = [a.copy() for a in log]
+    for a, c, scale in zip(trial, (columns, joints, joints), scales, strict=False):
+        a[:, c] /= scale
+    text = (
+        f"The log fits when the {what} is taken in {unit}: {'q' if what == 'motion' else what} of joint "
+        f"{model.joints[joints[k]]!r} is {source[sample, k]:.4g} at sample {pick[sample]}."
+    )
+    yield _Reading("units", text, joints[k], int(pick[sample]), (trial[0], trial[1], trial[2], trial[3]))
 
 
 def _orders(model: TorqueModel, log: Samples, rates: bool) -> Iterator[_Reading]:
@@ -115,14 +146,37 @@ def _orders(model: TorqueModel, log: Samples, rates: bool) -> Iterator[_Reading]
             yield _Reading("swapped", text, i, 0, (trial[0], trial[1], trial[2], trial[3]))
 
 
+def _mirrored(model: TorqueModel, log: Samples) -> Iterator[_Reading]:
+    """The motion of one joint the other way round."""
+    for j, place in enumerate(column_of_speed(model) if model.nv <= MANY else ()):
+        if place is not None:
+            trial = [a.copy() for a in log]
+            for a, column in zip(trial, (place, j, j), strict=False):
+                a[:, column] *= -1.0
+            text = f"The log fits when the sign of q, qd and qdd of joint {model.joints[j]!r} is turned."
+            yield _Reading("sign", text, j, 0, (trial[0], trial[1], trial[2], trial[3]))
+
+
 def misfit(model: TorqueModel, q: Array, qd: Array, qdd: Array, tau: Array) -> Array:
-    """For each joint the residual of least squares against its torque about the mean (0: fits, 1: says nothing)."""
-    return np.asarray(np.linalg.norm(_trial_residual(model, q, qd, qdd, tau), axis=0))
+    """For each joint the residual of least squares against its torque about the mean (0: fits, 1: says nothing).
+
+    Joints without friction in the model have some here: that it is missing is no sign of another reading.
+    """
+    W = np.concatenate([model.regressor(q, qd, qdd), _other_friction(model, qd)], axis=-1)
+    return np.asarray(np.linalg.norm(_trial_residual(W, tau), axis=0))
 
 
-def _trial_residual(model: TorqueModel, q: Array, qd: Array, qdd: Array, tau: Array) -> Array:
+def _other_friction(model: TorqueModel, qd: Array) -> Array:
+    """Columns (n, nv, 3 m) of viscous and Coulomb friction and an offset of the m joints without any in the model."""
+    bare = [j for j in range(model.nv) if j not in {column.row for column in model.friction}]
+    columns = np.zeros((*qd.shape, 3, len(bare)))
+    for i, j in enumerate(bare):
+        columns[:, j, :, i] = np.column_stack([qd[:, j], np.sign(qd[:, j]), np.ones(len(qd))])
+    return columns.reshape(*qd.shape, -1)
+
+
+def _trial_residual(W: Array, tau: Array) -> Array:
     """Residuals of least squares, each joint's in units of the length of its torque about the mean."""
-    W = model.regressor(q, qd, qdd)
     scale = np.maximum(np.linalg.norm(tau - tau.mean(axis=0), axis=0), 1e-9 * max(1.0, float(np.abs(tau).max())))
     k = W.shape[-1]
     R = triangle(np.concatenate([W / scale[:, None], (tau / scale)[..., None]], axis=-1).reshape(-1, k + 1))
@@ -137,7 +191,7 @@ def missing_friction(model: TorqueModel, q: Array, qd: Array, qdd: Array, tau: A
     pick = picked(model, len(q))
     if not len(pick):
         return
-    residual = _trial_residual(model, q[pick], qd[pick], qdd[pick], tau[pick])
+    residual = _trial_residual(model.regressor(q[pick], qd[pick], qdd[pick]), tau[pick])
     have = {column.row for column in model.friction if column.kind != "offset"}
     for j in range(model.nv):
         size = float(np.linalg.norm(residual[:, j]))

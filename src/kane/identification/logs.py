@@ -2,7 +2,7 @@
 
 A column is found by the joint's name and what it holds: q, position or angle; qd or velocity; qdd or acceleration; tau,
 effort, torque or current; in any usual order ("q1", "q_elbow", "elbow_position", "elbow.velocity", "position[elbow]").
-Time is t, time or stamp.
+Time is t, time or stamp, in seconds unless the name says ms, us or ns ("t_ms", "time [us]").
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ KINDS: dict[str, tuple[str, ...]] = {
     "tau": ("tau", "effort", "torque", "force", "tor", "eff"),
 }
 TIMES = ("t", "time", "stamp", "timestamp", "seconds", "sec")
+_SECONDS = {"s": 1.0, "sec": 1.0, "ms": 1e-3, "msec": 1e-3, "us": 1e-6, "usec": 1e-6, "µs": 1e-6, "ns": 1e-9}
+_TIME_UNIT = re.compile(rf"(?:t|time|stamp|timestamp)[\s_.\[(/-]+({'|'.join(_SECONDS)})[\s\])]*", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +137,17 @@ def _arranged(columns: Mapping[str, Array], names: tuple[tuple[str, ...], ...], 
             f"No positions of {', '.join(joints)}; there are: {', '.join(columns)}.", file=source, name=joints[0],
             remedy=f"Name them q_{joints[0]}, ...",
         )  # fmt: skip
-    time = next((name for name in columns if name.lower() in TIMES), None)
-    t = None if time is None else np.asarray(columns[time], dtype=np.float64).reshape(-1)
-    return Log(joints, t, arrays["q"], arrays["qd"], arrays["qdd"], arrays["tau"], source, start)
+    return Log(joints, _times(columns), arrays["q"], arrays["qd"], arrays["qdd"], arrays["tau"], source, start)
+
+
+def _times(columns: Mapping[str, Array]) -> Array | None:
+    """The times in seconds, by a name without a unit first."""
+    named = {name: _SECONDS[found[1].lower()] for name in columns if (found := _TIME_UNIT.fullmatch(name.strip()))}
+    named = {name: 1.0 for name in columns if name.lower() in TIMES} | named
+    for name, unit in named.items():
+        t = np.asarray(columns[name], dtype=np.float64).reshape(-1)
+        return t if unit == 1.0 else t * unit
+    return None
 
 
 def _column(

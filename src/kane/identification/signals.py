@@ -16,7 +16,7 @@ from kane.identification.asked import is_real
 
 Array = np.ndarray[Any, np.dtype[Any]]
 ORDER = 4
-
+TIMES = (("milliseconds", "ms", 1e3), ("microseconds", "us", 1e6), ("nanoseconds", "ns", 1e9))
 FEWEST = 4  # samples that have a step of time
 
 
@@ -59,11 +59,35 @@ def resampled(t: Array, values: Array, step: float | None = None) -> tuple[Array
     return even, np.stack([np.interp(even, t, column) for column in np.asarray(values, dtype=np.float64).T], axis=1)
 
 
+def suits(cutoff: float, step: float, samples: int) -> bool:
+    """True for a cutoff (Hz) below half of the sampling rate, with one period at least within the samples."""
+    return 1.0 / samples <= cutoff * step < 0.5
+
+
+def seconds(unit: str) -> str:
+    """What to do about times in another unit."""
+    short, size = next((short, size) for name, short, size in TIMES if name == unit)
+    return f"Divide t by {size:,.0f}, or name its column t_{short}."
+
+
+def check_pace(t: Array, step: float, cutoff: float) -> None:
+    """InputError for samples too far apart for the cutoff (Hz) which are not when times are in a smaller unit."""
+    if suits(cutoff, step, len(t)):
+        return
+    for unit, _, size in TIMES:
+        if suits(cutoff, step / size, len(t)):
+            raise InputError(
+                f"t is {t[0]:.9g} at the first sample and {t[1]:.9g} at the next, too far apart for a cutoff of "
+                f"{cutoff:.6g} Hz: is t in {unit}?", code="LogUnitsError", name="t", value=float(t[1]),
+                remedy=f"{seconds(unit)} Where it is in seconds, choose a cutoff below {0.5 / step:.6g} Hz.",
+            )  # fmt: skip
+
+
 def low_pass(values: Array, step: float, cutoff: float) -> Array:
     """Butterworth low-pass, order 4, forward and backward along the first axis: no delay, gain 1/2 at cutoff (Hz)."""
     from scipy import signal
 
-    if not 1.0 / len(values) <= cutoff * step < 0.5:
+    if not suits(cutoff, step, len(values)):
         raise InputError(
             f"A cutoff of {cutoff:.6g} Hz does not suit {len(values)} samples {step:.6g} s apart.", name="cutoff",
             value=cutoff, remedy=f"Choose one from {1.0 / (step * len(values)):.6g} to below {0.5 / step:.6g} Hz.",
@@ -119,6 +143,7 @@ def differentiated(t: Array, q: Array, tau: Array, cutoff: float, qd: Array | No
             remedy="Give qd and qdd of joints with several degrees of freedom yourself.",
         )  # fmt: skip
     step, cutoff = sample_time(t), checked_cutoff(cutoff)
+    check_pace(t, step, cutoff)
     smooth = low_pass(q, step, cutoff)
     speed = rate(smooth, step) if qd is None else low_pass(qd, step, cutoff)
     acceleration = rate(speed, step)
