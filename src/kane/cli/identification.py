@@ -12,6 +12,7 @@ from rich.table import Table
 from kane.api.summary import header
 from kane.cli.common import DEFAULTS, Loading, RobotName, app, finish, out_console, progress_line, wrote
 from kane.cli.numbers import Whole, number, state
+from kane.cli.wording import typed
 from kane.errors import InputError, ShapeError
 
 
@@ -19,7 +20,8 @@ from kane.errors import InputError, ShapeError
 def identify(  # noqa: PLR0913
     robot: RobotName, log: Path, *, cutoff: float | None = None, friction: Literal["given", "all", "none"] = "given",
     method: Literal["ols", "wls", "irls"] = "ols", consistent: bool = False, test: Path | None = None,
-    out: Path | None = None, overwrite: bool = False, loading: Loading = DEFAULTS,
+    out: Path | None = None, overwrite: bool = False, accept: tuple[Literal["units", "swapped"], ...] = (),
+    loading: Loading = DEFAULTS,
 ) -> int:  # fmt: skip
     """Base parameters from a log (CSV, npz, MAT, Parquet, rosbag2, MCAP): values, deviations, warnings.
 
@@ -30,10 +32,11 @@ def identify(  # noqa: PLR0913
         cutoff: Take raw encoder positions, filtered without delay at this frequency (Hz) and differentiated.
         friction: all: viscous, Coulomb and offset friction of every joint; given: what the description has.
         method: wls weighs joints by their noise, irls holds against outliers too.
-        consistent: Every body is one that can exist; wants kane[identify].
+        consistent: Every body is one that can exist, in values, predictions and files; wants kane[identify].
         test: Another log, whose torques are predicted.
         out: The robot's own file with the identified numbers; implies --consistent.
         overwrite: Write over a file that exists.
+        accept: Findings that are right as they are and refuse no log: units, swapped (joints); may be given again.
     """
     from kane.identification import IdentificationWarning, Identifier, fit_log, predicted_log, save_into
 
@@ -41,7 +44,8 @@ def identify(  # noqa: PLR0913
     with progress_line(loading.json) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore", IdentificationWarning)  # they are in the result
         model = loading.numeric(robot, "a fit")
-        identifier = Identifier(model, friction=friction, method=method, consistent=consistent or out is not None)
+        real = consistent or out is not None
+        identifier = Identifier(model, friction=friction, method=method, consistent=real, accept=accept)
         progress("fit")
         fit_log(identifier, log, cutoff)
         errors = {} if test is None else predicted_log(identifier, test, cutoff)
@@ -51,20 +55,18 @@ def identify(  # noqa: PLR0913
         "prediction": {joint: {"rms": rms, "share": share} for joint, (rms, share) in errors.items()},
         "files": [] if out is None else [str(out)],
     }  # fmt: skip
+    made["warnings"] = [typed(text, "identify") for text in identifier.warnings_]
 
     def show(result: dict[str, Any]) -> None:
-        table = Table("parameter", "value", "deviation", "formula")
-        for name, value, deviation, formula in identifier.table():
-            table.add_row(name, f"{value:.6g}", f"{deviation:.2g}", formula)
-        out_console.print(table)
-        noise = ", ".join(f"{j} {x:.3g}" for j, x in zip(identifier.model.joints, identifier.sigma_, strict=True))
+        out_console.print(_parameters(result["parameters"], real))
+        left = ", ".join(f"{joint} {x:.3g}" for joint, x in result["residual"].items())
         texts = [
             f"{identifier.n_samples_} samples, condition number {identifier.condition_:.4g}, with columns of one "
-            f"length {identifier.scaled_condition_:.4g}; left of the torques: {noise}"
+            f"length {identifier.scaled_condition_:.4g}; left of the torques: {left}"
         ]
         texts += [f"{joint}: {rms:.3g} off on {test}, {share:.2%} of range" for joint, (rms, share) in errors.items()]
         texts += [f"{u.name} is not known: {u.reason}" for u in identifier.unknown_]
-        for text in (*texts, *identifier.warnings_, *lost):
+        for text in (*texts, *result["warnings"], *lost):
             out_console.print(text, highlight=False, markup=False, soft_wrap=True)
         wrote(result["files"])
 
@@ -166,6 +168,17 @@ def measure(
         wrote(result["files"])
 
     return finish(made, loading, show)
+
+
+def _parameters(rows: list[dict[str, Any]], real: bool) -> Table:
+    """The values; real: those of real bodies, beside what least squares gives with the deviations."""
+    columns = ("real bodies", "least squares", "its deviation") if real else ("value", "deviation")
+    table = Table("parameter", *columns, "formula")
+    for row in rows:
+        values = [row["value"], row["least_squares"]] if real else [row["value"]]
+        deviation = "unknown" if row["deviation"] is None else f"{row['deviation']:.2g}"
+        table.add_row(row["name"], *(f"{x:.6g}" for x in values), deviation, row["formula"])
+    return table
 
 
 def _free(overwrite: bool, *paths: Path | None) -> None:

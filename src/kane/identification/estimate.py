@@ -83,10 +83,13 @@ def _weighted(factors: Factors, prior: Array, solution: Solution, correlated: bo
     return solve(factors, prior, 1.0 / sigma, correlated, per_joint)
 
 
-def robust_estimate(model: TorqueModel, W: Array, tau: Array, moved: Sequence[bool] = ()) -> Estimate:
+def robust_estimate(
+    model: TorqueModel, W: Array, tau: Array, moved: Sequence[bool] = ()
+) -> tuple[Estimate, Factors]:
     """Iteratively reweighted least squares on W (n, nv, k), tau (n, nv): samples by Huber's weights, joints by scale.
 
-    The scale is the median absolute deviation.  Raises ConvergenceError after 100 rounds.
+    The scale is the median absolute deviation.  Returns the factors with the last weights too, in which outliers have
+    little say.  Raises ConvergenceError after 100 rounds.
     """
     first = solve(merged(chunk_factors(*c) for c in chunks_of(W, tau)), model.prior)
     x = first.x
@@ -103,7 +106,7 @@ def robust_estimate(model: TorqueModel, W: Array, tau: Array, moved: Sequence[bo
         )
         x = solution.x
         if step.max(initial=0.0) < 1e-3:
-            return _described(model, factors, solution, "irls", moved)
+            return _described(model, factors, solution, "irls", moved), factors
     raise ConvergenceError(
         "Reweighted least squares did not settle in 100 rounds.", remedy="Look at the residuals; try method='wls'."
     )

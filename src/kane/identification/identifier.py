@@ -52,14 +52,16 @@ class Identifier:
     robot: a Mechanism, or what has one as `mechanism`.  rotors: "given", "all", "none".  friction: "given", "all",
     "none" or kinds ("viscous", "coulomb", "offset"). method: "ols", "wls" (each joint by its noise), "irls" (also
     against outliers). coulomb_width: speed within which Coulomb friction is linear.  correlated: deviations allow for
-    noise that is correlated in time (None: for 2000 samples and more).  consistent: predictions come from the fit of
-    real bodies, which `prior_weight` holds near the description.  accept: kinds of findings not to refuse.
+    noise that is correlated in time (None: for 2000 samples and more).  consistent: table, predictions, mechanism are
+    those of the fit of real bodies, which `prior_weight` holds near the description.  accept: kinds of findings not to
+    refuse.
 
-    Learned: coef_, coef_std_, names_, formulas_, correlation_, covariance_, sigma_ (residual deviation of each joint),
-    condition_, scaled_condition_, unknown_ (parameters that this motion does not determine, and why), findings_,
-    warnings_, impossible_ (bodies that the plain estimate makes unreal, and friction and rotors below zero by more than
-    three deviations; None where that was not checked: without clarabel), consistent_,
-    n_samples_.
+    Learned: x_ (the parameters that are told, used and written: of real bodies when those were asked for, else coef_),
+    residual_ (deviation of each joint's torques from those of x_); of least squares coef_, coef_std_, names_,
+    formulas_, correlation_, covariance_, sigma_ (residual deviation of each joint), condition_, scaled_condition_,
+    unknown_ (parameters that this motion does not determine, and why); findings_, warnings_, impossible_ (bodies that
+    least squares makes unreal, and friction and rotors below zero by more than three deviations; None where that was
+    not checked: without clarabel), consistent_, n_samples_.
     """
 
     def __init__(  # noqa: PLR0913  (scikit-learn: every setting is an argument here)
@@ -189,7 +191,7 @@ class Identifier:
                     "method 'irls' wants all samples in memory.", name="method",
                     remedy="Use 'wls', or fit() and fit_raw().",
                 )  # fmt: skip
-            result = robust_estimate(model, *rows, moved(model, findings))
+            result, factors = robust_estimate(model, *rows, moved(model, findings))
         else:
             result = estimate(model, factors, self.method, correlated, moved(model, findings))
         self._keep(result, findings)
@@ -224,16 +226,18 @@ class Identifier:
                 raise
             self.warnings_.append(f"Not checked whether real bodies have these parameters: {error}")
             if isinstance(error, MissingExtraError):
+                self.residual_ = result.sigma
                 return
         if self.impossible_:
             worst = ", ".join(sorted(self.impossible_, key=lambda name: -lacking[name]))
             way = "Fit real bodies: Identifier(..., consistent=True), or --consistent."
-            way = "Real bodies are fitted instead." if self.consistent else way
+            way = "Real bodies are fitted instead; the values are theirs." if self.consistent else way
             self.warnings_.append(f"Least squares gives what no real body has: {worst}. {way}")
         if lacking or self.consistent:
             self.consistent_ = consistent_fit(
                 self.model, weighted_factor(factors, result.sigma), self.prior_weight, result.x
             )
+        self.residual_ = result.sigma if self.x_ is self.coef_ else residual_deviation(factors, self.x_)
 
     # use
 
@@ -243,7 +247,7 @@ class Identifier:
 
     @property
     def x_(self) -> Array:
-        """The parameters that predictions use: of the consistent fit when it was asked for, else the estimate."""
+        """The parameters that are told and that predictions use: of real bodies when asked for, else the estimate."""
         if self.consistent and self.consistent_ is not None:
             return self.consistent_.x
         return self.coef_
@@ -290,15 +294,19 @@ class Identifier:
         return with_parameters(self.model, found)
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything learned in plain values, for JSON: infinite deviations are None."""
+        """Everything learned in plain values, for JSON: infinite deviations are None.
+
+        value: as in table(); least_squares: what least squares gives, whose deviation it is.
+        """
         rows = [
-            {"name": n, "formula": f, "value": v, "deviation": d if np.isfinite(d) else None}
-            for n, v, d, f in self.table()
+            {"name": n, "formula": f, "value": v, "deviation": d if np.isfinite(d) else None, "least_squares": float(x)}
+            for (n, v, d, f), x in zip(self.table(), self.coef_, strict=True)
         ]
-        joints = dict(zip(self.model.joints, map(float, self.sigma_), strict=True))
         return {
             "parameters": rows,
-            "sigma": joints,
+            "consistent": self.x_ is not self.coef_,
+            "sigma": dict(zip(self.model.joints, map(float, self.sigma_), strict=True)),
+            "residual": dict(zip(self.model.joints, map(float, self.residual_), strict=True)),
             "condition": self.condition_ if np.isfinite(self.condition_) else None,
             "scaled_condition": self.scaled_condition_ if np.isfinite(self.scaled_condition_) else None,
             "samples": self.n_samples_,
@@ -312,15 +320,22 @@ class Identifier:
         }
 
     def table(self) -> tuple[tuple[str, float, float, str], ...]:
-        """(name, value, deviation, formula) of each parameter."""
+        """(name, value, deviation, formula) of each parameter: the values of x_, the deviations of least squares."""
         self._fitted()
-        return tuple(zip(self.names_, map(float, self.coef_), map(float, self.coef_std_), self.formulas_, strict=True))
+        return tuple(zip(self.names_, map(float, self.x_), map(float, self.coef_std_), self.formulas_, strict=True))
 
 
 def shares_of_range(joints: Sequence[str], error: Array, tau: Array) -> dict[str, tuple[float, float]]:
     """For each joint the root mean square of an error (n, nv) and its share of the range of tau (n, nv)."""
     rms, span = np.sqrt((error**2).mean(axis=0)), np.ptp(tau, axis=0)
     return {j: (float(r), float(r / s) if s else np.inf) for j, r, s in zip(joints, rms, span, strict=True)}
+
+
+def residual_deviation(factors: Factors, x: Array) -> Array:
+    """For each joint the deviation of its torques from those of x (k,), as many degrees of freedom taken off as k."""
+    per_joint = factors.joint_factors()
+    squares = ((per_joint @ np.append(x, -1.0)) ** 2).sum(axis=1)
+    return np.asarray(np.sqrt(squares / max(1.0, factors.total - factors.size / len(per_joint))))
 
 
 def weighted_factor(factors: Factors, sigma: Array) -> Array:

@@ -25,6 +25,7 @@ from kane.mechanism.numeric import values_of, without_noise
 
 Array = np.ndarray[Any, np.dtype[Any]]
 DIGITS = 12  # of a written number
+_NO_PLACE = "has no place in a mechanism"
 ROUNDING = 10.0 ** -(DIGITS + 1)  # of the largest: what is less is written as 0
 
 
@@ -62,7 +63,7 @@ def with_parameters(model: TorqueModel, found: Consistent) -> Mechanism:
             notes.append(
                 Note(
                     "ignored",
-                    f"offset {values[name, 'offset']:.6g} of joint {name!r} has no place in a mechanism",
+                    f"offset {values[name, 'offset']:.6g} of joint {name!r} {_NO_PLACE}",
                     name,
                 )
             )
@@ -148,7 +149,7 @@ def save_into(source: str | Path, mechanism: Mechanism, out: str | Path, overwri
     written before everything is known to be right.
     """
     source, out, mechanism = Path(source), Path(out), getattr(mechanism, "mechanism", mechanism)
-    lost: list[str] = []
+    lost = [note.text for note in mechanism.report.of("ignored") if _NO_PLACE in note.text]
     if source.suffix.lower() == ".urdf":
         given = read_urdf(source)
         plain = mechanism
@@ -172,7 +173,7 @@ def save_into(source: str | Path, mechanism: Mechanism, out: str | Path, overwri
             f"Identified values are written into URDF and TOML files, not {source.suffix!r}.",
             file=str(source),
             value=source.suffix,
-            remedy="Write the mechanism with write_toml or write_urdf.",
+            remedy="Give the robot as such a file, or write the mechanism with write_toml or write_urdf in Python.",
         )
     if out.exists() and not overwrite:
         raise InputError(
